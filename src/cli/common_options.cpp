@@ -126,6 +126,15 @@ Result<std::chrono::nanoseconds> duration_from(double seconds, std::string_view 
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+void add_leave_timeout(CLI::App& command, unsigned& seconds) {
+  command
+      .add_option("--leave-timeout", seconds,
+                  "seconds in which a member that is told to end leaves the others in order; it "
+                  "ends 2 seconds later in any case")
+      ->check(whole_number(1, 86'400))
+      ->capture_default_str();
+}
+
 CLI::Option* add_bytes(CLI::App& command, const std::string& name, std::uint64_t& value,
                        const std::string& legal, const std::string& help) {
   const auto with_unit = [legal](std::string& text) -> std::string {

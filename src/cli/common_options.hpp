@@ -63,6 +63,9 @@ void add_log_options(CLI::App& command, LogPlace& log, const char* about_folder)
 [[nodiscard]] Result<std::chrono::nanoseconds> duration_from(double seconds,
                                                              std::string_view option);
 
+/// --leave-timeout: how long a member that is told to end may take to leave the others in order.
+void add_leave_timeout(CLI::App& command, unsigned& seconds);
+
 /// An option in bytes that understands 64K and 4M and refuses what is no number, or a negative one.
 /// `legal`, such as "4K to 1G", is for the help and the error; the library checks the range.
 CLI::Option* add_bytes(CLI::App& command, const std::string& name, std::uint64_t& value,

@@ -29,7 +29,11 @@ void ignore_interrupt();
 /// Ends the process with `status` if it still runs after that time: a last resort for exits that
 /// must not hang, such as a write to a pipe that no process reads.
 void exit_within(unsigned seconds, int status);
+/// A member that is told to end leaves the others in order, unless that takes longer.
+inline constexpr unsigned kLeaveSeconds = 3;
+/// It has a moment more to write what is left, then it ends in any case.
+[[nodiscard]] constexpr unsigned give_up_after(unsigned leave_seconds) { return leave_seconds + 2; }
 /// The time that a failed command has for that.
-inline constexpr unsigned kGiveUpSeconds = 5;
+inline constexpr unsigned kGiveUpSeconds = give_up_after(kLeaveSeconds);
 
 }  // namespace tutti::cli

@@ -226,8 +226,7 @@ class AMemberIsToldToEnd(FailureTest):
     def test_at_once_by_a_second_signal(self):
         """The others are stopped, so it cannot leave in order."""
         members = self.start_streaming(NAMES)
-        for member in members[:2]:
-            member.process.send_signal(signal.SIGSTOP)
+        self.stop_still(members[:2])
         members[2].process.send_signal(signal.SIGTERM)
         wait_until(lambda: "told to end" in members[2].said(), "it leaves")
         members[2].process.send_signal(signal.SIGINT)
@@ -235,11 +234,16 @@ class AMemberIsToldToEnd(FailureTest):
         self.assertIn("interrupted, stopping at once", members[2].said())
 
     def test_at_once_when_it_cannot_leave_in_order(self):
-        members = self.start_streaming(NAMES)
-        for member in members[:2]:
-            member.process.send_signal(signal.SIGSTOP)
+        members = self.start_streaming(NAMES, "--leave-timeout", 1)
+        self.stop_still(members[:2])
         members[2].process.send_signal(signal.SIGTERM)
         self.expect_exit(members[2], 143)
+        self.assertIn("for at most 3 s", members[2].said())
+
+    def stop_still(self, members):
+        for member in members:
+            member.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: all(member.state() == "T" for member in members), "they are stopped")
 
     def test_but_not_by_a_hangup_that_it_was_started_to_ignore(self):
         addresses = self.address_list(["a", "b"])

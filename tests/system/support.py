@@ -23,6 +23,7 @@ WATCHDOG = int(os.environ.get("TUTTI_TEST_WATCHDOG", "100"))
 SUSPECT_AFTER = "40"  # longer than any process is kept from running, so that only the dead are lost
 # A member that opens libfabric's verbs in an emulated machine, beside busy ones, needs 30 s for that.
 START_TIMEOUT = str(WATCHDOG * 4 // 5)
+LEAVE_TIMEOUT = "40"  # as SUSPECT_AFTER: who is told to end leaves in order
 FABRICS = ("shm", "tcp", "mixed")
 
 # Below the ports that the kernel gives to outgoing connections, and above those that the command
@@ -267,6 +268,8 @@ class SystemTest(unittest.TestCase):
             options += ["--suspect-after", SUSPECT_AFTER]
         if "--start-timeout" not in options:
             options += ["--start-timeout", START_TIMEOUT]
+        if "--leave-timeout" not in options:
+            options += ["--leave-timeout", LEAVE_TIMEOUT]
         starts = sum(member.name == name for member in self.members)
         member = Member(name, options, self.folder, data, start=starts, **how)
         self.members.append(member)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from support import SUSPECT_AFTER, TUTTI, WATCHDOG, SystemTest, free_ports, tutti, wait_until
+from support import LEAVE_TIMEOUT, SUSPECT_AFTER, TUTTI, WATCHDOG, SystemTest, free_ports, tutti, wait_until
 
 
 class Verb:
@@ -67,7 +67,8 @@ class TopicTest(SystemTest):
         return verb
 
     def participant(self, name):
-        return ["--name", name, "--members", self.addresses, "--suspect-after", SUSPECT_AFTER]
+        return ["--name", name, "--members", self.addresses, "--suspect-after", SUSPECT_AFTER,
+                "--leave-timeout", LEAVE_TIMEOUT]
 
     def expect(self, verb, status=0):
         self.assertEqual(verb.wait(), status, verb.err())
@@ -286,7 +287,7 @@ class TopicTest(SystemTest):
         self.assertIn("has no 'a' there", done.stderr)
 
     def test_no_relay_there(self):
-        done = tutti("topic", "ls", "--relay", self.listen, "--start-timeout", "0.3")
+        done = tutti("topic", "ls", "--relay", self.listen, "--start-timeout", "3")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(f"the last try was {self.listen}: Connection refused", done.stderr)
 

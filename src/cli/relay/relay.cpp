@@ -26,7 +26,6 @@ using namespace std::chrono_literals;
 
 // After which a call that waits for a log looks whether it should go on.
 constexpr std::chrono::seconds kLook{1};
-constexpr std::chrono::seconds kLeaveEarly{3};  // below kGiveUpSeconds
 
 struct RelayWords {
   std::string name;
@@ -38,6 +37,7 @@ struct RelayWords {
   bool bootstrap = false;
   double suspect_after_s = 1;
   double start_timeout_s = 30;
+  unsigned leave_timeout_s = kLeaveSeconds;
   std::uint32_t clients = dds::RelayOptions{}.clients_max;
 };
 
@@ -121,10 +121,11 @@ Result<void> serve(const RelayWords& words) {
   Result<void> served = serve_clients(words, *node, *participant);
   if (interrupted() != 0) {
     log_warning("told to end: leaving the other members, for at most " +
-                std::to_string(kGiveUpSeconds) + " s; another signal ends this one at once");
+                std::to_string(give_up_after(words.leave_timeout_s)) +
+                " s; another signal ends this one at once");
   }
   // If that fails, the others see this member as lost.
-  if (!node->failure()) static_cast<void>(node->leave(kLeaveEarly));
+  if (!node->failure()) static_cast<void>(node->leave(std::chrono::seconds(words.leave_timeout_s)));
   return served;
 }
 
@@ -166,12 +167,13 @@ void add_relay(CLI::App& app, int& status) {
       ->add_option("--start-timeout", words->start_timeout_s,
                    "seconds until the members must be there, and have compared their logs")
       ->capture_default_str();
+  add_leave_timeout(*command, words->leave_timeout_s);
   command->add_option("--token", words->token, "what clients must show");
   command->add_option("--clients", words->clients, "connections at most")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   command->callback([words, &status] {
-    note_interrupt(kGiveUpSeconds);
+    note_interrupt(give_up_after(words->leave_timeout_s));
     const Result<void> served = serve(*words);
     const bool gave_up =
         !served && served.error().code == ErrorCode::timed_out && interrupted() != 0;

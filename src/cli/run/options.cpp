@@ -84,6 +84,7 @@ void add_options(CLI::App& command, RunOptions& options) {
       .add_option("--suspect-after", options.suspect_after_s,
                   "seconds without a sign of life after which a member is removed")
       ->capture_default_str();
+  add_leave_timeout(command, options.leave_timeout_s);
   command.add_option("--report", options.report,
                      "write counts, rate, latencies and statistics to this file, as JSON");
   CLI::Option* quiet =

@@ -7,6 +7,7 @@
 
 #include "cli/cli11_fwd.hpp"
 #include "cli/common_options.hpp"
+#include "cli/signals.hpp"
 #include "tutti/options.hpp"
 
 namespace tutti::cli {
@@ -27,6 +28,7 @@ struct RunOptions {
   std::uint32_t founders = 0;
   bool join_only = false;
   double suspect_after_s = 1;
+  unsigned leave_timeout_s = kLeaveSeconds;
   std::string report;  ///< file for the JSON report, empty: none
   bool quiet = false;
   bool verbose = false;

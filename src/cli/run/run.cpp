@@ -30,11 +30,11 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::chrono::seconds kLeaveTimeout{30};
-constexpr std::chrono::seconds kLeaveEarly{3};   // below that
 constexpr std::chrono::milliseconds kLook{100};  // how soon an output that fails is noticed
 
 /// A node that has started, with the group that it serves.
 struct Member {
+  unsigned leave_seconds = kLeaveSeconds;
   std::unique_ptr<Stamps> stamps;          // null: no report wanted
   std::unique_ptr<Deliveries> deliveries;  // outlives the node, whose threads call it
   std::optional<Node> node;
@@ -49,8 +49,10 @@ std::uint32_t rank_of(const RunSetup& setup) {
   return rank;
 }
 
-Result<Member> start(const RunSetup& setup, bool measure) {
+Result<Member> start(const RunSetup& setup, const RunOptions& words) {
+  const bool measure = !words.report.empty();
   Member member;
+  member.leave_seconds = words.leave_timeout_s;
   if (measure) member.stamps = std::make_unique<Stamps>(setup.group.window_messages);
   std::vector<std::string> names;
   names.reserve(setup.node.members.size());
@@ -68,8 +70,9 @@ Result<Member> start(const RunSetup& setup, bool measure) {
   // From its first view on there is a group to leave, though start() may return later, when others'
   // messages are printed already.
   NodeOptions told = setup.node;
-  told.on_view = [on_view = setup.node.on_view, first = true](const ViewChange& change) mutable {
-    if (std::exchange(first, false)) note_interrupt(kGiveUpSeconds);
+  told.on_view = [on_view = setup.node.on_view, give_up = give_up_after(words.leave_timeout_s),
+                  first = true](const ViewChange& change) mutable {
+    if (std::exchange(first, false)) note_interrupt(give_up);
     on_view(change);
   };
   Result<Node> node = Node::create(std::move(told));
@@ -95,8 +98,10 @@ bool told_to_end(const Member& member) { return broken(member) || interrupted() 
 /// Returns the exit status.
 int leave(Member& member, int status) {
   // Whether its threads can be joined is unknown: one may be writing to a pipe that nobody reads.
-  exit_within(kGiveUpSeconds, status);
-  if (!broken(member)) static_cast<void>(member.node->leave(kLeaveEarly));
+  exit_within(give_up_after(member.leave_seconds), status);
+  if (!broken(member)) {
+    static_cast<void>(member.node->leave(std::chrono::seconds(member.leave_seconds)));
+  }
   member.deliveries->abandon();
   member.node.reset();
   member.deliveries->close();
@@ -127,7 +132,8 @@ int leave_early(Member& member, const std::string& input_error) {
   }
   const std::optional<Error> failure = member.node->failure();
   if (!failure && interrupted() != 0) {
-    log_warning("told to end: leaving the group, for at most " + std::to_string(kGiveUpSeconds) +
+    log_warning("told to end: leaving the group, for at most " +
+                std::to_string(give_up_after(member.leave_seconds)) +
                 " s; another signal ends this member at once");
     return leave(member, 128 + interrupted());
   }
@@ -176,7 +182,7 @@ int run(const RunOptions& options) {
   set_up_log(verbosity);
   if (!options.report.empty() && !write_file(options.report, "")) return kExitError;
   exit_on_interrupt();
-  Result<Member> started = start(*setup, !options.report.empty());
+  Result<Member> started = start(*setup, options);
   if (!started) return report_end(started.error());
   Member& member = *started;
 
@@ -213,8 +219,8 @@ void add_run(CLI::App& app, int& status) {
   command->footer(
       "Prints `seq sender line` for each delivered message, the same at all members. Ends when\n"
       "every member has reached the end of its input and all is delivered. On SIGINT, SIGTERM or\n"
-      "SIGHUP it leaves the group in order, for at most 5 seconds, and the others go on; on a\n"
-      "second one it ends at once. Status: 128 + the signal.");
+      "SIGHUP it leaves the group in order, for at most --leave-timeout and 2 seconds,\n"
+      "and the others go on; on a second one it ends at once. Status: 128 + the signal.");
   auto options = std::make_shared<RunOptions>();
   add_options(*command, *options);
   command->callback([options, &status] { status = run(*options); });

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kTakeMax = 256;
 constexpr std::chrono::seconds kLeaveTimeout{30};
-constexpr std::chrono::seconds kLeaveEarly{3};
 
 TopicRow row_of(dds::TopicDescription topic) {
   return {.name = std::move(topic.name),
@@ -109,8 +108,9 @@ class WriterSink : public TopicSink {
 
 class ParticipantDomain : public TopicDomain {
  public:
-  static Result<std::unique_ptr<TopicDomain>> start(NodeOptions options) {
-    std::unique_ptr<ParticipantDomain> domain(new ParticipantDomain);
+  static Result<std::unique_ptr<TopicDomain>> start(NodeOptions options,
+                                                    std::chrono::seconds leave_early) {
+    std::unique_ptr<ParticipantDomain> domain(new ParticipantDomain(leave_early));
     Result<Node> node = Node::create(std::move(options));
     if (!node) return std::unexpected(std::move(node.error()));
     domain->node_.emplace(std::move(*node));
@@ -173,11 +173,13 @@ class ParticipantDomain : public TopicDomain {
   }
 
   Result<void> leave() override {
-    return node_->leave(interrupted() != 0 ? kLeaveEarly : kLeaveTimeout);
+    return node_->leave(interrupted() != 0 ? leave_early_ : kLeaveTimeout);
   }
 
  private:
-  ParticipantDomain() = default;
+  explicit ParticipantDomain(std::chrono::seconds leave_early) : leave_early_(leave_early) {}
+
+  const std::chrono::seconds leave_early_;  // when it is told to end
   std::optional<Node> node_;
   std::optional<dds::DomainParticipant> participant_;
 };
@@ -203,7 +205,7 @@ Result<std::unique_ptr<TopicDomain>> join_domain(const Reach& reach) {
   node.suspect_after = *suspect_after;
   node.state_dir = reach.state_dir;
   node.log = library_log();
-  return ParticipantDomain::start(std::move(node));
+  return ParticipantDomain::start(std::move(node), std::chrono::seconds(reach.leave_timeout_s));
 }
 
 }  // namespace tutti::cli

@@ -63,6 +63,7 @@ void add_reach(CLI::App& command, Reach& reach, const std::string& json_help) {
       .add_option("--start-timeout", reach.start_timeout_s,
                   "seconds to wait for the relay or the participants")
       ->capture_default_str();
+  add_leave_timeout(command, reach.leave_timeout_s);
   command.add_option("--wait", reach.wait_s, "seconds to wait for a topic that is not there yet")
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->capture_default_str();
@@ -106,7 +107,7 @@ int in_domain(const Reach& reach, const std::function<Result<void>(TopicDomain&)
   Result<std::unique_ptr<TopicDomain>> domain =
       reach.relay.empty() ? join_domain(reach) : call_relay(reach);
   if (!domain) return report(domain.error());
-  note_interrupt(kGiveUpSeconds);
+  note_interrupt(give_up_after(reach.leave_timeout_s));
   const Result<void> done = verb(**domain);
   const Result<void> left = (*domain)->leave();
   if (!done && interrupted() == 0) return report(done.error());

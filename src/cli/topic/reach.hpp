@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/cli11_fwd.hpp"
+#include "cli/signals.hpp"
 #include "cli/topic/domain.hpp"
 #include "tutti/error.hpp"
 
@@ -30,6 +31,7 @@ struct Reach {
   bool bootstrap = false;
   double suspect_after_s = 1;
   double start_timeout_s = 30;
+  unsigned leave_timeout_s = kLeaveSeconds;
   double wait_s = 0;  ///< for a topic that is not there yet; 0: not at all
   bool json = false;
 };
