@@ -72,6 +72,7 @@ class Pair {
                        .fabric = fabric.fabric,
                        .provider = fabric.provider,
                        .start_timeout = kPatience,
+                       .suspect_after = kPatience,
                        .litmus_rounds = options.litmus_rounds};
       node.idle.yield = 1ms;
       options_.push_back(std::move(node));
