@@ -58,6 +58,7 @@ static tutti::Node make_node(const std::string& name, const std::string& folder,
       tutti::Node::create({.name = name,
                            .members = {{"a", "127.0.0.1:" + std::to_string(port)},
                                        {"b", "127.0.0.1:" + std::to_string(port + 1)}},
+                           .suspect_after = std::chrono::seconds(20),  // a busy host
                            .state_dir = state_dir,
                            .bootstrap = name == "a" && !std::filesystem::exists(state_dir)}));
 }

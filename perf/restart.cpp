@@ -48,6 +48,7 @@ class Life {
                           .fabric = FabricChoice::shm,
                           .state_dir = (folder / addresses[i].name).string()};
       options.start_timeout = kLong;
+      options.suspect_after = kLong;
       nodes_.push_back(must(Node::create(std::move(options))));
       groups_.push_back(must(nodes_.back().join({.name = "log",
                                                  .level = Level::durable,

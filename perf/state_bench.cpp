@@ -12,9 +12,7 @@
 /// meanwhile (d's own row included); gap_ms, the longest time between two pieces; reread_kib, what
 /// was read twice; removed, members that b's view lacks in the end.
 /// Command: build/release/bin/state_bench, with --full 1 GiB instead of 16 MiB, and 10 s, not 1 s
-#include <arpa/inet.h>
 #include <benchmark/benchmark.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,23 +60,19 @@ double p99_us(std::vector<std::int64_t> times) {
   return static_cast<double>(*at) / 1'000;
 }
 
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(fd, any, size) != 0 || ::getsockname(fd, any, &size) != 0) std::abort();
-  ::close(fd);
-  return ntohs(address.sin_port);
+// On a loopback host of this process alone: no other takes the port while no member has it.
+std::string next_address() {
+  static std::uint16_t next_port = 20'000;
+  const auto pid = static_cast<unsigned>(::getpid());
+  return "127." + std::to_string(1 + (pid >> 16U)) + "." + std::to_string((pid >> 8U) & 0xffU) +
+         "." + std::to_string(pid & 0xffU) + ":" + std::to_string(next_port++);
 }
 
 class Members {
  public:
   explicit Members(Run run) : run_(run) {
     for (const char* name : {"a", "b", "c", "d"}) {
-      addresses_.push_back({name, "127.0.0.1:" + std::to_string(free_port())});
+      addresses_.push_back({name, next_address()});
     }
     for (std::size_t member = 0; member < 4; ++member) make(member);
     std::vector<std::jthread> starts;

@@ -58,7 +58,6 @@ void deliver(Member& member, bool is_slow, std::chrono::duration<double> blocks,
 
 void create(Member& member, NodeOptions options, bool is_slow,
             std::chrono::duration<double> blocks) {
-  options.suspect_after = 500ms;
   options.on_view = [&member](const ViewChange&) { ++member.views; };
   options.log = [name = options.name](LogLevel level, std::string_view text) {
     if (level >= LogLevel::warning) {
@@ -125,12 +124,17 @@ bool finish(std::vector<Member>& members) {
   return good;
 }
 
-bool measure(FabricChoice fabric, std::chrono::duration<double> blocks) {
+bool measure(FabricChoice fabric, std::chrono::duration<double> blocks,
+             std::chrono::nanoseconds suspect_after) {
   const std::vector<MemberAddress> addresses = loopback_members(3);
   std::vector<Member> members(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    create(members[i], {.name = addresses[i].name, .members = addresses, .fabric = fabric}, i == 2,
-           blocks);
+    create(members[i],
+           {.name = addresses[i].name,
+            .members = addresses,
+            .fabric = fabric,
+            .suspect_after = suspect_after},
+           i == 2, blocks);
   }
   start(members);
   std::vector<std::jthread> senders;
@@ -157,5 +161,7 @@ int main(int argc, char** argv) {
   const auto fabric = tutti::fabric_from(argc > 1 ? argv[1] : "shm");
   if (!fabric) tutti::give_up(fabric.error().message);
   const std::chrono::duration<double> blocks(argc > 2 ? std::atof(argv[2]) : 60.0);
-  return tutti::measure(*fabric, blocks) ? 0 : 1;
+  const std::chrono::duration<double> suspect_after(argc > 3 ? std::atof(argv[3]) : 0.5);
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(suspect_after);
+  return tutti::measure(*fabric, blocks, ns) ? 0 : 1;
 }

@@ -99,8 +99,10 @@ std::vector<std::unique_ptr<Member>> start(std::size_t count, std::uint32_t topi
   std::vector<std::unique_ptr<Member>> members;
   for (const MemberAddress& address : addresses) {
     auto member = std::make_unique<Member>();
-    member->node.emplace(must(
-        Node::create({.name = address.name, .members = addresses, .fabric = FabricChoice::shm})));
+    member->node.emplace(must(Node::create({.name = address.name,
+                                            .members = addresses,
+                                            .fabric = FabricChoice::shm,
+                                            .suspect_after = std::chrono::seconds(20)})));
     must(member->node->reserve(group_options(), 1));
     member->participant.emplace(must(DomainParticipant::create(
         *member->node, {.bundles = {{.name = "atomic"}}, .topics_max = topics + 1})));

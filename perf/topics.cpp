@@ -134,7 +134,8 @@ class Comparison {
         must(Node::create({.name = address.name,
                            .members = all,
                            .fabric = FabricChoice::shm,
-                           .drive = mode_.one_thread ? Drive::caller : Drive::own_thread})));
+                           .drive = mode_.one_thread ? Drive::caller : Drive::own_thread,
+                           .suspect_after = std::chrono::seconds(20)})));
     member->group.emplace(
         must(member->node->join({.name = "plain",
                                  .window_bytes = kWindowBytes,

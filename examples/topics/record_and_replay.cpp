@@ -75,8 +75,11 @@ int main(int argc, char** argv) {
   const std::vector<tutti::MemberAddress> members = {
       {"plane", "127.0.0.1:" + std::to_string(port)},
       {"recorder", "127.0.0.1:" + std::to_string(port + 1)}};
-  auto plane = must(tutti::Node::create({.name = "plane", .members = members}));
-  auto recorder = must(tutti::Node::create({.name = "recorder", .members = members}));
+  const auto patience = std::chrono::seconds(20);  // a busy host may hold one up
+  auto plane =
+      must(tutti::Node::create({.name = "plane", .members = members, .suspect_after = patience}));
+  auto recorder = must(
+      tutti::Node::create({.name = "recorder", .members = members, .suspect_after = patience}));
   auto planes = must(dds::DomainParticipant::create(plane));
   auto recorders = must(dds::DomainParticipant::create(recorder));
   std::thread other([&] { must(plane.start()); });

@@ -222,7 +222,7 @@ class Multicast(PerfTest):
     def test_a_measured_time(self):
         for fabric in ("shm", "tcp"):
             with self.subTest(fabric=fabric):
-                result = self.perf("multicast", "--verify", "--seconds", 0.2, "--warmup", 0.1,
+                result = self.perf("multicast", "--verify", "--seconds", 1, "--warmup", 0.1,
                                    "--fabric", fabric, "--suspect-after", SUSPECT_AFTER)
                 self.assertGreater(result["delivered_messages_per_second"], 0)
                 self.expect_latencies(result["latency_ns"]["own"])
@@ -251,7 +251,7 @@ class Pairs(PerfTest):
         script = os.path.join(os.path.dirname(__file__), "..", "..", "perf", "pairs.py")
         command = [sys.executable, script, "--programs", os.path.dirname(os.path.abspath(TUTTI)),
                    "--orders", "round_robin,lcr", "--fabrics", "shm,tcp", "--sizes", "64",
-                   "--active", "one", "--repeat", "2", "--seconds", "0.1", "--suspect-after",
+                   "--active", "one", "--repeat", "2", "--seconds", "1", "--suspect-after",
                    SUSPECT_AFTER]
         done = subprocess.run([*command, "--json", "-"], capture_output=True, text=True,
                               check=False, timeout=WATCHDOG)
