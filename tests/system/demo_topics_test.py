@@ -23,7 +23,8 @@ class DemoTopicsTest(SystemTest):
                 re.findall(r"^(a|b|c|late|client)(?: \(killed\))? +([\d,-]+) +([\d,-]+) +([\d,]+) +([\d,]+)$",
                            done.stdout, re.M)}
         self.assertEqual(set(rows), {"a", "b", "c", "late", "client"}, done.stdout)
-        self.assertEqual(rows["a"], rows["c"])
+        # What b had sent before it was killed: one without order may have more of it.
+        self.assertEqual(rows["a"][1:], rows["c"][1:])
         self.assertEqual(rows["late"][3], rows["a"][3])
         self.assertEqual(rows["client"][2:], rows["a"][2:])
         self.assertEqual(os.listdir(self.folder), [], "files were left behind")

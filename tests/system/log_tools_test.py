@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from log_support import HEADER_BYTES, RECORD_BYTES, SEGMENT_BYTES, Log, LogTest, crc32c, hexed
-from support import TUTTI, tutti, wait_until
+from support import TUTTI, WATCHDOG, tutti, wait_until
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "log.md"
 
@@ -193,9 +193,11 @@ class Following(LogTest):
                 log.add("one")
                 follower = self.follow(log, *poll)
                 follower.stdout.readline()
+                log.add("two")
+                follower.stdout.readline()  # it follows: it has opened this directory
                 log.directory.rename(str(log.directory) + ".old")
                 self.log(log.directory.name).add("another one")
-                self.assertEqual(follower.wait(), 1)
+                self.assertEqual(follower.wait(WATCHDOG), 1)
                 self.assertIn(str(log.directory), follower.stderr.read())
                 self.assertEqual(follower.stdout.read(), "")
 

@@ -40,7 +40,7 @@ PAUSE_MAX = 0.1
 DOWN_MAX = 0.3
 
 
-def options_of(seed, fabric, members, groups, strikes, kills, stops):
+def options_of(seed, fabric, members, groups, strikes, kills, stops, suspect_after):
     """What the seed draws for the fire test, at this size and with that mixture of faults."""
     draw = random.Random(f"{seed} {fabric} {members}")
     drawn = draw.choice(["atomic", "atomic", "atomic,atomic", "unordered,atomic", "atomic,agreed"])
@@ -48,7 +48,7 @@ def options_of(seed, fabric, members, groups, strikes, kills, stops):
         seed=seed, fabric=fabric, partitions=False, members=members,
         order=groups.order, levels=groups.levels or offered(drawn, groups.order),
         rate=draw.choice(RATES) // members, size_max=draw.choice((64, 300, 5000)),
-        suspect_after=draw.choice((0.4, 0.6, 0.8)),
+        suspect_after=draw.choice((suspect_after,) if suspect_after else (0.4, 0.6, 0.8)),
         founders=draw.choice((0, members // 2 + 1)), faults=strikes,
         kinds=("kill",) * (kills * len(STOPS)) + STOPS * stops,
         wait_max=PAUSE_MAX, down_max=DOWN_MAX)
@@ -96,7 +96,7 @@ class Soak:
 
     def _round(self, tally, seed):
         options = options_of(seed, tally.fabric, tally.members, self._arguments,
-                             self._arguments.strikes, *self._mixture)
+                             self._arguments.strikes, *self._mixture, self._arguments.suspect_after)
         label = f"{tally.fabric}{tally.members}"
         try:
             run_round(options, label, lambda fire: self._over(tally, fire))
@@ -119,10 +119,11 @@ class Soak:
 
     def _again(self, tally, seed):
         kills, stops = self._mixture
-        levels = self._arguments.levels
+        levels, suspect_after = self._arguments.levels, self._arguments.suspect_after
         return (f"./dev soak --fabrics {tally.fabric} --members {tally.members} --seed {seed} "
                 f"--rounds 1 --kills {kills} --stops {stops} --strikes {self._arguments.strikes}" +
                 (f" --levels {levels}" if levels else "") +
+                (f" --suspect-after {suspect_after:g}" if suspect_after else "") +
                 f" --order {self._arguments.order}")
 
     def _tell(self, rounds):
@@ -184,6 +185,8 @@ def parse():
                         help="begin no round after that time")
     parser.add_argument("--every", type=int, default=10, metavar="N",
                         help="rounds from one line of progress to the next (default 10)")
+    parser.add_argument("--suspect-after", type=float, default=0, metavar="S",
+                        help="of all rounds; 0: drawn from 0.4, 0.6 and 0.8 (default 0)")
     parser.add_argument("--join-p99", type=float, default=1.0, metavar="S",
                         help="seconds allowed for joins on each fabric and size; 0: report only "
                              "(default 1)")

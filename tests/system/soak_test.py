@@ -48,7 +48,9 @@ class Soak(unittest.TestCase):
         for tally in tallies:
             self.assertGreaterEqual(tally["kills"], 1)
             self.assertGreaterEqual(tally["stops"], 1)
-            self.assertGreaterEqual(len(tally["join_s"]), tally["kills"])
+            # In a group that was lost because the machine stood still, not all join again.
+            if not tally["groups_lost"]:
+                self.assertGreaterEqual(len(tally["join_s"]), tally["kills"])
         self.assertIn("1 rounds: ", done.stdout)
         self.assertIn("slowest joins", done.stdout)
 
@@ -65,7 +67,8 @@ class Soak(unittest.TestCase):
 
     def test_slow_joins_are_a_failure_and_leave_their_logs(self):
         done = self.soak("--fabrics", "shm", "--members", "3", "--rounds", "1", "--strikes", "1",
-                         "--kills", "1", "--stops", "0", "--join-p99", "0.000001")
+                         "--kills", "1", "--stops", "0", "--join-p99", "0.000001",
+                         "--suspect-after", "40")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("joins p99 above", done.stdout)
         self.assertTrue(list(Path(self.folder).glob("soak-join-shm3-*/a.0.err")), done.stdout)

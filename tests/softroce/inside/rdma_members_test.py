@@ -48,7 +48,7 @@ class Multicast(RdmaTest):
     def test_demo(self):
         for words in ((), ("--order", "token_ring", "--kill"), ("--order", "lcr", "--kill")):
             with self.subTest(words=words):
-                done = tutti("demo", "--fabric", "verbs", "--members", 3, *words, TEXT)
+                done = tutti("demo", "--fabric", "verbs", "--members", 3, *words, "--repeat", 20, TEXT)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn("identical", done.stdout)
 

@@ -207,11 +207,14 @@ class Round:
             self._network.cut_way(*victims)
             return self._later(lasts, lambda: self._mend(victims, lambda: self._network.heal_way(
                 *victims)))
+        newest = self._newest().members
         for name in victims:
             member = self._members[name]
             if kind == "kill":
-                self.kills.append(Kill(name, self._newest().members[name], time.monotonic_ns(), [
-                    other for other in self._members.values() if other.name not in self._faulty]))
+                if name in newest:  # else a view that came meanwhile was without it
+                    self.kills.append(Kill(name, newest[name], time.monotonic_ns(), [
+                        other for other in self._members.values()
+                        if other.name not in self._faulty]))
                 member.kill()
             elif kind == "leave":
                 member.tell("leave")
