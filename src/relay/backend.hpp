@@ -84,7 +84,9 @@ class Cursor {
   struct End {        ///< of the topic: no relay has more of it
     std::string why{};
   };
-  struct Stopped {};  ///< the member: other relays go on
+  struct Stopped {  ///< here: other relays go on
+    std::string why{};
+  };
   using Next = std::variant<Taken, Missing, Nothing, Again, End, Stopped>;
 
   Cursor() = default;

@@ -142,8 +142,8 @@ bool Conversation::pull(std::uint32_t number, Subscription& subscription) {
     return true;
   }
   if (std::holds_alternative<Cursor::Again>(next)) again_ = true;
-  if (std::holds_alternative<Cursor::Stopped>(next)) {
-    end(Code::stopped, "the member " + backend_.name() + " stops");
+  if (const auto* const stopped = std::get_if<Cursor::Stopped>(&next)) {
+    end(Code::stopped, "the member " + backend_.name() + " gives no more: " + stopped->why);
   }
   return false;
 }

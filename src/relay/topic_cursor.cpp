@@ -7,9 +7,13 @@ namespace tutti::relay {
 Cursor::Next TopicCursor::next(std::uint64_t wanted) {
   if (gaps_ == Gaps::of_begin) {
     const std::optional<std::uint64_t> begin = reader_->covers_from();
-    if (!begin && !reader_->is_closed()) return Nothing{};
+    if (!begin) {
+      const std::optional<Error> ended = reader_->why_ended();
+      if (!ended) return Nothing{};
+      return end_of(*ended);
+    }
     gaps_ = Gaps::of_store;
-    if (begin && *begin > next_) return Missing{std::exchange(next_, *begin), *begin};
+    if (*begin > next_) return Missing{std::exchange(next_, *begin), *begin};
   }
   for (;;) {
     if (at_ == taken_.size()) {
@@ -17,10 +21,7 @@ Cursor::Next TopicCursor::next(std::uint64_t wanted) {
       at_ = 0;
       Result<dds::LoanedBytes> taken =
           reader_->take(static_cast<std::size_t>(look_of(wanted, sample_bytes_max_)));
-      if (!taken && taken.error().code == ErrorCode::stopped && !reader_->topic().deleted) {
-        return Stopped{};
-      }
-      if (!taken) return End{taken.error().message};
+      if (!taken) return end_of(taken.error());
       if (taken->empty() && reader_->has_more()) return Again{};
       if (taken->empty()) return Nothing{};
       taken_ = std::move(*taken);
@@ -37,6 +38,12 @@ Cursor::Next TopicCursor::next(std::uint64_t wanted) {
     next_ = position + 1;
     return Taken{position, sample.info.sender.value, sample.info.source_timestamp, sample.bytes()};
   }
+}
+
+// Whatever has befallen this member or its disk, others have the topic unless it was deleted.
+Cursor::Next TopicCursor::end_of(const Error& error) const {
+  if (reader_->topic().deleted) return End{error.message};
+  return Stopped{error.message};
 }
 
 bool TopicCursor::is_missing_before(const dds::SampleInfo& info) const {

@@ -47,6 +47,7 @@ class TopicCursor final : public Cursor {
   [[nodiscard]] std::uint64_t start() const override { return start_; }
 
  private:
+  [[nodiscard]] Next end_of(const Error& error) const;
   [[nodiscard]] bool is_missing_before(const dds::SampleInfo& info) const;
 
   const std::shared_ptr<dds::Bundle> bundle_;

@@ -184,6 +184,26 @@ TEST(Clients, LoseAndRepeatNothingWhenMembersDieAndJoin) {
   }
 }
 
+// Other relays may go on.
+TEST(Clients, AreNotToldThatATopicEndsWhereTheirRelaysMemberLosesTheOthers) {
+  TestDomain domain({.participants = 3});
+  domain.start();
+  const UntypedTopic topic = texts(domain[0], {.service = Service::atomic});
+  ASSERT_TRUE(until([&] { return domain[2].topics().size() == 1; }));
+  const Relay relay = relay_of(domain[2]);
+  Client client = client_of({relay.address()});
+  auto subscription = must(client.subscribe("texts"));
+  domain.kill(0);
+  domain.kill(1);
+  bool ended = false;
+  EXPECT_TRUE(until([&] {
+    const Result<Received> received = subscription.take(std::chrono::milliseconds(1));
+    ended = ended || (received && std::holds_alternative<client::Ended>(*received));
+    return ended || !client.is_connected();
+  }));
+  EXPECT_FALSE(ended);
+}
+
 TEST(Clients, GoOnAfterAllMembersWereStopped) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tutti-client-XXXXXX").string();
   const std::string root = ::mkdtemp(pattern.data());
