@@ -162,9 +162,12 @@ Named TopicBackend::find_in_logs(std::string_view name) {
 }
 
 // A member that joined a bundle without a state, or of which nothing was delivered yet, does not
-// know the sequence's name: positions are this relay's own then.
-std::uint64_t TopicBackend::epoch_of(const dds::Bundle& bundle) const {
-  const std::uint64_t epoch = bundle.is_ordered() ? bundle.epoch() : 0;
+// know the sequence's name: positions are this relay's own then. Without order each topic counts
+// its own samples: one that is created again begins anew.
+std::uint64_t TopicBackend::epoch_of(const dds::Bundle& bundle, std::uint32_t topic) const {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+  if (!bundle.is_ordered()) return run_ ^ (topic * kOdd);
+  const std::uint64_t epoch = bundle.epoch();
   return epoch != 0 ? epoch : run_;
 }
 
@@ -186,7 +189,7 @@ MemberTopic TopicBackend::described(TopicPlace place, const dds::Definition& def
       .name = definition.name,
       .bundle = bundle.options().name,
       .service = service_of(definition.options.service),
-      .epoch = epoch_of(bundle),
+      .epoch = epoch_of(bundle, place.id),
       .sample_bytes_max = may_publish ? room - out.payload_at : 0,
       .type = definition.type.name,
       .type_hash = definition.type.hash,
@@ -243,7 +246,7 @@ Result<std::unique_ptr<Cursor>> TopicBackend::subscribe(const MemberTopic& topic
         "clients may subscribe to topics of other histories");
   }
   const bool is_ordered = bundle->is_ordered();
-  const std::uint64_t epoch = epoch_of(*bundle);
+  const std::uint64_t epoch = epoch_of(*bundle, topic.place.id);
   const bool has_past =
       topic.info.service == Service::stored || topic.info.service == Service::logged;
   const bool goes_on = wanted.from == From::position && wanted.epoch == epoch;

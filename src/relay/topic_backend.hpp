@@ -47,7 +47,7 @@ class TopicBackend final : public Backend {
   };
 
  private:
-  [[nodiscard]] std::uint64_t epoch_of(const dds::Bundle& bundle) const;
+  [[nodiscard]] std::uint64_t epoch_of(const dds::Bundle& bundle, std::uint32_t topic) const;
   [[nodiscard]] MemberTopic described(TopicPlace place, const dds::Definition& definition);
   [[nodiscard]] Named find_by(const dds::TopicKey& key);
   [[nodiscard]] Named find_in_logs(std::string_view name);

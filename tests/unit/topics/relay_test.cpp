@@ -136,6 +136,35 @@ TEST(RelayOfParticipant, TellsWhatAClientMissedOfATopicWithoutOrder) {
   EXPECT_EQ(std::get<client::Gap>(first).to, std::get<client::Sample>(next).position);
 }
 
+// Without order each topic numbers its own samples.
+TEST(RelayOfParticipant, TellsThatATopicWithoutOrderWasCreatedAgain) {
+  TestDomain domain({.participants = 1});
+  domain.start();
+  const auto create = [&] {
+    return must(Topic<int>::create(domain[0], "numbers", {.service = Service::unordered}));
+  };
+  const auto before = create();
+  const Relay relay = must(Relay::create(domain[0], {.listen = "127.0.0.1:0"}));
+  client::Client client = a_client(relay, "numbers");
+  const std::uint64_t epoch = must(client.topic("numbers", kPatience)).epoch;
+  must(domain[0].delete_topic("numbers"));
+  ASSERT_TRUE(until([&] { return domain[0].topics().empty(); }));
+  const auto now = create();
+  EXPECT_NE(must(client.topic("numbers", kPatience)).epoch, epoch);
+  auto writer = must(DataWriter<int>::create(now));
+  auto again = must(client.subscribe(
+      "numbers",
+      {.from = client::SubscribeOptions::From::position, .position = 1000, .epoch = epoch}));
+  Result<client::Received> first = again.take(std::chrono::nanoseconds(0));
+  for (; !first; first = again.take(std::chrono::milliseconds(20))) {
+    static_cast<void>(must(writer.write(7)));
+  }
+  ASSERT_TRUE(std::holds_alternative<client::Gap>(*first));
+  EXPECT_EQ(std::get<client::Gap>(*first).to, ~std::uint64_t{0});
+  static_cast<void>(must(writer.write(7)));
+  EXPECT_TRUE(std::holds_alternative<client::Sample>(must(again.take(kPatience))));
+}
+
 // A delivery that waits for a slow reader holds up no client.
 TEST(RelayOfParticipant, AnswersWhileADeliveryWaits) {
   ParticipantOptions options;
