@@ -114,8 +114,13 @@ void Server::run() {
   context_.run();
 }
 
-void Server::log(const std::string& text) {
-  if (options_.log) options_.log(text);
+// The relay goes on, whatever the application's function does.
+void Server::log(const std::string& text) const {
+  try {
+    if (options_.log) options_.log(text);
+  } catch (...) {
+    return;
+  }
 }
 
 asio::awaitable<void> Server::accept_all() {
@@ -136,10 +141,14 @@ asio::awaitable<void> Server::accept_all() {
     tcp::socket socket = adopt_socket(context_, std::move(fd), refused);
     if (refused) continue;
     ++statistics_.accepted;
-    if (peers_.size() >= options_.clients_max) {  // RV3
-      turn_away(std::move(socket));
-    } else {
-      admit(std::move(socket));
+    try {
+      if (peers_.size() >= options_.clients_max) {  // RV3
+        turn_away(std::move(socket));
+      } else {
+        admit(std::move(socket));
+      }
+    } catch (const std::bad_alloc&) {
+      log("a relay has no memory for a client");  // which is hung up on
     }
   }
 }

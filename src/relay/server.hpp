@@ -63,7 +63,7 @@ class Server final : private PeerOwner, private MemberEvents {
   void hear();
   [[nodiscard]] bool may_look();
   void forget(Peer& peer, std::uint64_t nonce);
-  void log(const std::string& text);
+  void log(const std::string& text) const;
 
   void welcomed(Peer& peer) override;
   void wants(Peer& peer, std::uint64_t nonce) override;
