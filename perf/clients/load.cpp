@@ -101,6 +101,8 @@ class LoadClient final : public client::MachineEvents {
   void on_gap(std::uint32_t, std::uint64_t, std::uint64_t) override { ++counts_.missed; }
   void on_ended(std::uint32_t, const std::string& why) override { fail(why); }
   void on_bye(relay::Code, const std::string& text) override { fail(text); }
+  void on_found(const std::string&, const relay::TopicInfo&) override {}
+  void on_no_session(const std::string& why) override { fail(why); }
 
   UniqueFd fd_;
   const bool subscribes_;

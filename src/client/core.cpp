@@ -94,7 +94,8 @@ void Core::end() {
     socket_.write_some(asio::buffer(machine_->output()), ignored);
   }
   for (auto& [publication, answered] : std::exchange(answers_, {})) {
-    if (answered) answered({.outcome = Published::Outcome::unknown, .text = "the client ended"});
+    const Published ended{.outcome = Published::Outcome::unknown, .text = "the client ended"};
+    if (answered) call(answered, ended);
   }
   for (auto& [name, all] : std::exchange(finding_, {})) {
     for (const auto& [waiter, told] : all) told(fail(ErrorCode::stopped, "the client ended"));
@@ -113,7 +114,11 @@ void Core::end() {
 }
 
 void Core::log(const std::string& text) const {
-  if (options_.log) options_.log(text);
+  try {
+    if (options_.log) options_.log(text);
+  } catch (...) {
+    return;
+  }
 }
 
 asio::awaitable<void> Core::stay_connected() {
@@ -121,13 +126,19 @@ asio::awaitable<void> Core::stay_connected() {
   for (std::size_t next = 0; !over_; ++next) {
     const std::string& relay = options_.relays[next % options_.relays.size()];
     welcome_at_.reset();
-    const std::string why = co_await converse(relay);
+    std::string why;
+    try {
+      why = co_await converse(relay);
+    } catch (const std::exception& problem) {  // no memory: the next connection may have some
+      why = problem.what();
+    }
     connected_ = false;
     error_code ignored;
     socket_.close(ignored);
     deadline_.cancel();
     alive_.cancel();
-    writing_ = false;
+    leave_.cancel();
+    writing_ = leaves_ = false;
     ++connections_;
     machine_->disconnected();
     for (auto& [request, found] : listing_) found.second.clear();  // told from the beginning again
@@ -252,6 +263,15 @@ void Core::on_welcome(const relay::Welcome& welcome) {
   idle_ms_ = welcome.idle_ms;
   log("connected to the relay of " + welcome.relay);
   asio::co_spawn(context_, keep_alive(connections_), asio::detached);
+}
+
+// What else there is it serves meanwhile: where no other relay is there, for most of the time.
+void Core::on_no_session(const std::string& why) {
+  if (std::exchange(leaves_, true)) return;
+  leave_.expires_after(stays_.next(std::nullopt));
+  leave_.async_wait([this, why, connection = connections_](const error_code& error) {
+    if (!error && connection == connections_) hang_up(why);
+  });
 }
 
 void Core::on_bye(relay::Code, const std::string& text) {

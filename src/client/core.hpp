@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,6 +100,17 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   void ask_later();
   void hang_up(std::string why);
   void log(const std::string& text) const;
+  /// Nothing that the application's functions throw ends the thread, nor the connection.
+  template <class Function, class... Arguments>
+  void call(const Function& function, const Arguments&... arguments) const {
+    try {
+      function(arguments...);
+    } catch (const std::exception& problem) {
+      log(std::string("a function that the client called threw: ") + problem.what());
+    } catch (...) {
+      log("a function that the client called threw what is no std::exception");
+    }
+  }
   [[nodiscard]] Result<void> may_publish(const std::string& topic, std::size_t bytes);
   [[nodiscard]] bool is_known(const std::string& topic);
   [[nodiscard]] std::shared_ptr<Inbox> inbox(std::uint32_t number);
@@ -113,6 +125,8 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   void on_gap(std::uint32_t subscription, std::uint64_t from, std::uint64_t to) override;
   void on_ended(std::uint32_t subscription, const std::string& why) override;
   void on_bye(relay::Code code, const std::string& text) override;
+  void on_found(const std::string& name, const relay::TopicInfo& topic) override;
+  void on_no_session(const std::string& why) override;
 
   const Options options_;
   asio::io_context context_{1};
@@ -123,6 +137,7 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   asio::steady_timer alive_{context_};
   asio::steady_timer pause_{context_};
   asio::steady_timer again_{context_};
+  asio::steady_timer leave_{context_};
   std::optional<Machine> machine_{};
   std::uint64_t connections_ = 0;
   std::uint64_t heard_ = 0;  // reads of this connection
@@ -130,6 +145,8 @@ class Core final : public std::enable_shared_from_this<Core>, private MachineEve
   bool writing_ = false;
   bool asks_later_ = false;                 // again_ runs
   Pauses finds_again_{};                    // between questions for topics that are not known yet
+  bool leaves_ = false;                     // leave_ runs
+  Pauses stays_{};                          // at relays that open no session
   std::atomic<std::uint64_t> waiters_ = 0;  // of find(), so far
   std::atomic<std::uint32_t> lists_ = 0;    // asked for so far
   std::mutex posting_{};

@@ -43,13 +43,14 @@ void Core::forget(std::string name, std::uint64_t waiter) {
 
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
   finds_again_ = {};
-  if (topic) {
-    const std::scoped_lock lock(mutex_);
-    sample_bytes_max_[name] = topic->sample_bytes_max;
-  }
   const auto found = finding_.extract(name);
   if (found.empty()) return;
   for (const auto& [waiter, told] : found.mapped()) told(topic);
+}
+
+void Core::on_found(const std::string& name, const relay::TopicInfo& topic) {
+  const std::scoped_lock lock(mutex_);
+  sample_bytes_max_[name] = topic.sample_bytes_max;
 }
 
 Result<std::uint32_t> Core::list(OnTopics told) {
@@ -130,6 +131,7 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
   const auto found = answers_.extract(publication);
   if (found.empty()) return;
   waiting_.fetch_sub(1);
+  stays_ = {};
   Published published{.position = answer.position, .text = answer.refused};
   if (!answer.refused.empty()) {
     published.outcome = Outcome::refused;
@@ -152,7 +154,7 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
         published.text = "its session expired, or its connection broke, before it was answered";
     }
   }
-  if (found.mapped()) found.mapped()(published);
+  if (found.mapped()) call(found.mapped(), published);
 }
 
 Result<std::uint32_t> Core::subscribe(std::string topic, SubscribeOptions options) {
@@ -204,7 +206,7 @@ void Core::deliver(std::uint32_t subscription, Received received) {
   if (to == nullptr) return;
   const bool is_sample = std::holds_alternative<Sample>(received);
   if (to->on_received) {
-    to->on_received(received);
+    call(to->on_received, received);
     if (is_sample) machine_->consumed(subscription, 1);
     return;
   }

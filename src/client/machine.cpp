@@ -118,6 +118,7 @@ void Machine::on(const relay::Found& frame) {
   const std::string before = std::exchange(topic.info, frame.topic).bundle;
   topic.number = frame.topic.topic;
   topic.gone = false;
+  events_.on_found(name, topic.info);
   if (std::exchange(topic.asked, false)) events_.on_topic(name, topic.info);
   topic_known(name);
   // It was created again in another bundle: what was published to the one before is answered.
@@ -171,10 +172,13 @@ void Machine::on(const relay::Refused& frame) {
     for (auto& [bundle, session] : sessions_) {
       if (!session.opening || session.opens_by != frame.id) continue;
       if (frame.code == relay::Code::expired) return expire(bundle, session);
-      if (frame.code != relay::Code::busy) return events_.on_bye(frame.code, frame.text);
-      // The bundle has no room, at all relays: what waits goes on when a session has ended.
+      if (frame.code != relay::Code::busy && frame.code != relay::Code::not_offered) {
+        return events_.on_bye(frame.code, frame.text);
+      }
+      // Busy: the bundle has no room, at all relays; what waits goes on when a session has ended.
       session.opening = false;
       session.busy = true;
+      if (frame.code == relay::Code::not_offered) events_.on_no_session(frame.text);
       return;
     }
   } else if (frame.about == kind_of<relay::Publish>()) {
@@ -197,6 +201,7 @@ void Machine::subscribe(std::uint32_t subscription, const std::string& topic, Fr
          .credit = credit,
          .placed = from == From::position};
   ask_for(subscription, one);
+  if (welcome_ && topics_[topic].gone) ask(topic);  // it may have come again
 }
 
 void Machine::ask_for(std::uint32_t number, Subscription& subscription) {

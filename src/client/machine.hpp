@@ -7,7 +7,8 @@
 ///       so that it is delivered at most once as long as its session lives.
 ///  CL2  Publications of a session are sent in the order of the calls, at most kUnansweredMax
 ///       unanswered ones. What was sent and given up may still be delivered: it takes its turn
-///       before what is published later.
+///       before what is published later. Their numbers lie within kUnansweredMax: so the members
+///       still know the position of each.
 ///  CL3  A subscription gives each sample once, in the order of positions; what is missing is told
 ///       before the sample behind it.
 /// Threads: one at a time.
@@ -48,6 +49,8 @@ class MachineEvents {
   virtual ~MachineEvents() = default;
   virtual void on_welcome(const relay::Welcome& welcome) = 0;
   virtual void on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) = 0;
+  /// The topic is known on this connection, whether it was asked for or not.
+  virtual void on_found(const std::string& name, const relay::TopicInfo& topic) = 0;
   virtual void on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>& topics,
                          bool last) = 0;
   virtual void on_answer(std::uint64_t publication, const Answer& answer) = 0;
@@ -57,6 +60,8 @@ class MachineEvents {
   virtual void on_ended(std::uint32_t subscription, const std::string& why) = 0;
   /// The relay says that it ends the connection, or what it said is no part of the protocol.
   virtual void on_bye(relay::Code code, const std::string& text) = 0;
+  /// The relay opens no session of a bundle to which something is to be published. Another one may.
+  virtual void on_no_session(const std::string& why) = 0;
 };
 
 class Machine {
@@ -119,7 +124,7 @@ class Machine {
     std::vector<std::byte> bytes{};
     std::uint64_t request = 0;  // 0: it has no number yet, so it was never sent
     std::uint64_t sent = 0;     // when it was sent last, by sends_
-    bool empty = false;         // sent last without its bytes, as its topic is gone
+    bool empty = false;         // sent last without its bytes, see why_empty()
     bool given_up = false;      // answered, it only has to take its turn (CL2)
   };
   struct Session {  // of a bundle
@@ -169,6 +174,7 @@ class Machine {
   void advance(const std::string& bundle, Session& session);
   void send(const std::string& bundle, Session& session, Publication& one);
   [[nodiscard]] bool awaits_number(const Publication& one, const std::string& bundle);
+  [[nodiscard]] std::string why_empty(const Publication& one, const std::string& bundle);
   void expire(const std::string& bundle, Session& session);
   void abandon(const std::string& bundle, Session& session);
   void ask_for(std::uint32_t number, Subscription& subscription);

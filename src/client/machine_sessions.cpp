@@ -25,6 +25,9 @@ void Machine::publish(const std::string& topic, std::uint64_t publication,
                   .timestamp_ns = timestamp_ns,
                   .bytes = {bytes.begin(), bytes.end()}};
   if (found.info.service == relay::Service::unordered) {
+    if (std::string why = why_empty(one, found.info.bundle); found.number && !why.empty()) {
+      return events_.on_answer(publication, {.status = Status::unfit, .refused = std::move(why)});
+    }
     if (!found.number) {
       return events_.on_answer(publication, {.status = Status::expired,
                                              .refused = "not connected: a topic without order "
@@ -49,6 +52,8 @@ void Machine::advance(const std::string& bundle, Session& session) {
     if (sent++ == kUnansweredMax) return;
     if (one.sent != 0) continue;
     if (awaits_number(one, bundle)) return;
+    const std::uint64_t oldest = session.unanswered.front().request;
+    if (one.request == 0 && oldest != 0 && session.next_request - oldest >= kUnansweredMax) return;
     if (one.request == 0) one.request = session.next_request++;
     send(bundle, session, one);
   }
@@ -87,11 +92,22 @@ void Machine::on(const relay::Opened& frame) {
   advance(found->first, session);
 }
 
-// Of a topic that is gone, or that was created again in another bundle, it only takes its turn.
+// Why it only takes its turn; empty: it goes with its bytes.
+std::string Machine::why_empty(const Publication& one, const std::string& bundle) {
+  const Topic& topic = topics_[one.topic];
+  if (one.given_up || !topic.number || topic.info.bundle != bundle) {
+    return "the topic " + one.topic + " is gone";
+  }
+  // Each relay has a limit of its own; more than that would end the connection.
+  if (one.bytes.size() <= topic.info.sample_bytes_max) return {};
+  return "a sample of " + std::to_string(one.bytes.size()) + " bytes; this relay takes at most " +
+         std::to_string(topic.info.sample_bytes_max) + " of the topic " + one.topic;
+}
+
 void Machine::send(const std::string& bundle, Session& session, Publication& one) {
   const Topic& topic = topics_[one.topic];
   one.sent = ++sends_;
-  one.empty = one.given_up || !topic.number || topic.info.bundle != bundle;
+  one.empty = !why_empty(one, bundle).empty();
   say(relay::Publish{.topic = one.empty ? kNoTopic : *topic.number,
                      .nonce = session.nonce,
                      .request = one.request,
@@ -113,9 +129,10 @@ void Machine::on(const relay::Published& frame) {
   const auto one = std::ranges::find(session.unanswered, frame.request, &Publication::request);
   if (one == session.unanswered.end()) return;  // the answer to a repeat
   Answer answer{frame.status, frame.position, {}};
-  // Without its topic it is never delivered: then it was before, with its bytes, by another relay.
+  // Without its bytes it is never delivered: then it was before, by another relay.
   if (one->empty && frame.status == Status::unfit) {
-    answer.refused = "the topic " + one->topic + " is gone";
+    answer.refused = why_empty(*one, found->first);
+    if (answer.refused.empty()) answer.refused = "the topic " + one->topic + " was gone";
   }
   const std::uint64_t publication = one->publication;
   const bool was_answered = one->given_up;

@@ -16,13 +16,10 @@ class Pauses {
 
   /// `stood`: how long the connection that ended stood since its welcome; empty: it had none. One
   /// that stood for kSteady ended because its relay did: the next one is called at once. What ends
-  /// sooner may end again and again.
+  /// sooner may end again and again: the pause grows, as where there was no welcome.
   [[nodiscard]] std::chrono::nanoseconds next(std::optional<std::chrono::nanoseconds> stood) {
-    if (!stood) {
-      pause_ = std::clamp(pause_ * 2, kFirst, kMost);
-    } else {
-      pause_ = *stood < kSteady ? kFirst : std::chrono::nanoseconds(0);
-    }
+    const bool was_steady = stood && *stood >= kSteady;
+    pause_ = was_steady ? std::chrono::nanoseconds(0) : std::clamp(pause_ * 2, kFirst, kMost);
     return pause_;
   }
 

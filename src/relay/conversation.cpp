@@ -17,7 +17,6 @@ constexpr std::size_t kTopicsBytesMax = 4U << 20;
 constexpr std::size_t kListedBytesMax = kTopicsBytesMax / 2;
 // Beside MemberTopic and name: the topic's entry in a map.
 constexpr std::size_t kNumberBytes = 64;
-constexpr std::size_t kUnfitMax = 4096;
 
 }  // namespace
 
@@ -208,11 +207,8 @@ void Conversation::on(const Publish& frame) {
                            .request = frame.request,
                            .topic = dds::kNoTopic,
                            .timestamp_ns = frame.timestamp_ns};
-  if (!is_empty && !is_fit(frame, *found)) {
-    // Without its turn those behind it could not be delivered.
-    if (unfit_.size() >= kUnfitMax) return end(Code::busy, "too many samples that fit no topic");
-    unfit_.emplace(frame.nonce, frame.request);
-  } else if (!is_empty) {
+  // What does not fit takes its turn without its bytes, or those behind it could not be delivered.
+  if (!is_empty && is_fit(frame, *found)) {
     sample.topic = found->place.id;
     sample.payload = frame.bytes;
     sample.payload_at = found->payload_at;

@@ -22,7 +22,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -170,7 +169,6 @@ class Conversation {
   std::size_t topic_bytes_ = 0;                    // of both
   std::map<std::uint64_t, Attached> sessions_{};   // by nonce, as opening_
   std::map<std::uint64_t, Opening> opening_{};
-  std::set<std::pair<std::uint64_t, std::uint64_t>> unfit_{};  // nonce and request
   std::map<std::uint32_t, Subscription> subscriptions_{};
   std::uint32_t pulled_last_ = 0;  // a subscription: the next pull begins behind it
   std::optional<Waiting> waiting_{};

@@ -51,9 +51,8 @@ void Conversation::outcome(std::uint32_t bundle, const dds::SessionOutcome& outc
     case delivered:
     case duplicate: {
       if (outcome.request == 0) return;  // another connection asked
-      // What was delivered before stays so, whatever becomes of its repeat.
-      const bool unfit = unfit_.erase({nonce, outcome.request}) != 0;
-      if (outcome.dropped || (unfit && outcome.status == delivered)) {
+      // Of a repeat, too: what was delivered before stays so, though it fits no more.
+      if (outcome.dropped) {
         return say(Published{nonce, outcome.request, Status::unfit, kNone});
       }
       return say(Published{nonce, outcome.request,

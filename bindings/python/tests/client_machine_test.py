@@ -17,14 +17,14 @@ def heard(machine, kind):
     return next(one for one in said(machine) if isinstance(one, kind))
 
 
-def connect(machine, bundles):
-    """Answers each find by the bundle that the topic is in now."""
+def connect(machine, bundles, most=100):
+    """Answers each find by the bundle that the topic is in now. `most`: bytes of a sample."""
     machine.connect()
     machine.receive(f.Welcome(1, "a", 1 << 20, 64, 30000))
     for one in said(machine):
         if isinstance(one, f.Find):
             machine.receive(f.Found(one.request, f.TopicInfo(
-                NUMBERS[one.name], one.name, bundles[one.name], f.Service.STORED, 9, 100, "", 0,
+                NUMBERS[one.name], one.name, bundles[one.name], f.Service.STORED, 9, most, "", 0,
                 "")))
 
 

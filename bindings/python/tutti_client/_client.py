@@ -67,11 +67,14 @@ class AsyncClient:
             raise ValueError("name at least one relay, as host:port")
         if not 1 <= waiting_max <= 1_000_000:
             raise ValueError(f"waiting_max is 1 .. 1,000,000, not {waiting_max}")
+        if len(name.encode()) > 64 or len(token.encode()) > 1024:
+            raise ValueError("name has at most 64 bytes, token at most 1024")
         self._relays = [self._address(one) for one in relays]
         self._machine = Machine(name, token)
         self._machine.on_bye = self._hang_up
         self._machine.on_welcome = self._welcomed
         self._machine.on_late = self._ask_later
+        self._machine.on_no_session = self._leave_later
         self._timeout = connect_timeout
         self._waiting_max, self._waiting = waiting_max, 0
         self._log = log or (lambda line: None)
@@ -80,6 +83,8 @@ class AsyncClient:
         self._subscriptions = 0
         self._again: asyncio.TimerHandle | None = None
         self._pause_again = 0.0
+        self._leaves: asyncio.TimerHandle | None = None
+        self._stay = 0.0  # seconds, at a relay that opens no session
         self._closed = False
         self._task: asyncio.Task[None] | None = None
 
@@ -121,6 +126,7 @@ class AsyncClient:
 
     async def topic(self, name: str) -> f.TopicInfo:
         """Waits for a relay that knows it; RelayError if it says that there is none."""
+        name.encode()  # what cannot be sent must not be remembered
         found = await self._told(lambda told: self._machine.find(name, told),
                                  lambda told: self._machine.forget(name, told))
         self._pause_again = 0.0
@@ -135,6 +141,9 @@ class AsyncClient:
         """
         self._must_be_open()
         info = self._machine.info(topic) or await self.topic(topic)
+        if info.sample_bytes_max == 0:
+            raise RelayError(f"clients cannot publish to the topic {topic!r}: its samples have keys, "
+                             "or the relay's member is no sender of its bundle")
         if len(data) > info.sample_bytes_max:
             raise ValueError(f"a sample of {len(data)} bytes; clients may publish at most "
                              f"{info.sample_bytes_max} to {topic!r}")
@@ -144,10 +153,12 @@ class AsyncClient:
         made: list[PublicationState] = []
         self._waiting += 1
         try:
-            return await self._told(
+            published: Published = await self._told(
                 lambda told: made.append(
                     self._machine.publish(topic, time.time_ns(), bytes(data), told)),
                 lambda _: self._machine.take_back(made[0]))
+            self._stay = 0.0
+            return published
         finally:
             self._waiting -= 1
 
@@ -155,18 +166,21 @@ class AsyncClient:
                         window: int = 256) -> AsyncSubscription:
         """`start`: "now", "stored" (with what the topic keeps), or a position of `epoch`."""
         self._must_be_open()
+        if isinstance(start, str) and start not in _STARTS:
+            raise ValueError(f"start is 'now', 'stored' or a position, not {start!r}")
+        position = 0 if isinstance(start, str) else start
+        for number, what in ((position, "start"), (epoch, "epoch")):
+            if not isinstance(number, int) or not 0 <= number < 1 << 64:
+                raise ValueError(f"{what} is a number of at most 64 bits, not {number!r}")
+        if not 1 <= window <= 1_000_000:
+            raise ValueError(f"window is 1 .. 1,000,000, not {window}")
         if self._machine.info(topic) is None:
             await self.topic(topic)
             self._must_be_open()
-        if isinstance(start, str) and start not in _STARTS:
-            raise ValueError(f"start is 'now', 'stored' or a position, not {start!r}")
-        if not 1 <= window <= 1_000_000:
-            raise ValueError(f"window is 1 .. 1,000,000, not {window}")
         self._subscriptions += 1
         subscription = AsyncSubscription(self, self._subscriptions)
         at = _STARTS[start] if isinstance(start, str) else f.From.POSITION
-        self._machine.subscribe(self._subscriptions, topic, at,
-                                0 if isinstance(start, str) else start, epoch, window,
+        self._machine.subscribe(self._subscriptions, topic, at, position, epoch, window,
                                 subscription._queue.put_nowait)
         self._flush()
         return subscription
@@ -218,6 +232,18 @@ class AsyncClient:
         self._machine.ask_again()
         self._flush()
 
+    def _leave_later(self, why: str) -> None:
+        """What else there is the relay serves meanwhile: where no other relay is there, for most of
+        the time."""
+        def leave() -> None:
+            self._hang_up(why)
+            if self._writer is not None:
+                self._writer.close()
+
+        if self._leaves is None and not self._closed:
+            self._stay = min(max(self._stay * 2, 0.02), 2.0)
+            self._leaves = asyncio.get_running_loop().call_later(self._stay, leave)
+
     def _hang_up(self, why: str) -> None:
         self._why = self._why or why or "the relay said goodbye"
 
@@ -243,15 +269,17 @@ class AsyncClient:
                 self._why = self._why or str(problem) or "it did not answer in time"
             finally:
                 was_welcome = self._machine.welcome
+                if self._leaves is not None:
+                    self._leaves.cancel()
+                    self._leaves = None
                 if self._writer is not None:
                     self._writer.close()
                     self._writer = None
                 self._machine.disconnect()
             self._say(f"not connected to {host}:{port}: {self._why}")
-            if not was_welcome:
-                pause = min(max(pause * 2, 0.02), 2.0)
-            else:  # the next one at once, unless this one may end again and again
-                pause = 0.0 if time.monotonic() - begin >= _STEADY else 0.02
+            # The next one at once, unless this one may end again and again.
+            was_steady = was_welcome and time.monotonic() - begin >= _STEADY
+            pause = 0.0 if was_steady else min(max(pause * 2, 0.02), 2.0)
             await asyncio.sleep(pause)
 
     async def _open(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -35,6 +35,7 @@ class Machine(Subscriptions):
         self.relay = ""
         self.on_welcome: Callable[[], None] = lambda: None
         self.on_late: Callable[[], None] = lambda: None
+        self.on_no_session: Callable[[str], None] = lambda text: None
         self.connected = False
         self._sends = self._asks = 0
         self._taken_back = False
@@ -197,8 +198,11 @@ class Machine(Subscriptions):
                 if session.opening and session.opens_by == frame.id:
                     if frame.code == f.Code.EXPIRED:
                         self._expire(bundle)
-                    elif frame.code == f.Code.BUSY:  # at all relays: others must end first
+                    elif frame.code in (f.Code.BUSY, f.Code.NOT_OFFERED):
+                        # Busy: at all relays; others must end first.
                         session.opening, session.busy = False, True
+                        if frame.code == f.Code.NOT_OFFERED:
+                            self.on_no_session(frame.text)
                     else:
                         self.on_bye(frame.text)
                     return
@@ -247,6 +251,8 @@ class Machine(Subscriptions):
         elif found.number is None:
             answered(Published("refused", text="not connected: a topic without order repeats "
                                                "nothing"))
+        elif why := one.why_empty(found, found.info.bundle):
+            answered(Published("refused", text=why))
         else:
             self._sends += 1
             one.request = self._sends
@@ -281,6 +287,10 @@ class Machine(Subscriptions):
             if self._awaits_number(one, bundle):
                 return
             if one.request == 0:
+                # Their numbers lie within UNANSWERED_MAX: so the members know the position of each.
+                oldest = session.unanswered[0].request
+                if oldest and session.next_request - oldest >= UNANSWERED_MAX:
+                    return
                 one.request, session.next_request = session.next_request, session.next_request + 1
             self._send(bundle, session, one)
 
@@ -313,11 +323,10 @@ class Machine(Subscriptions):
                                    text=f"the topic {one.topic} is gone"))
 
     def _send(self, bundle: str, session: SessionState, one: PublicationState) -> None:
-        """Of a topic that is gone, or was created again in another bundle, it only takes its turn."""
-        topic = self._topics[one.topic]
-        number = topic.number if topic.is_of(bundle) and not one.given_up else None
         self._sends += 1
-        one.sent, one.empty = self._sends, number is None
+        topic = self._topics[one.topic]
+        one.sent, one.empty = self._sends, bool(one.why_empty(topic, bundle))
+        number = None if one.empty else topic.number
         self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
                             one.timestamp_ns, b"" if one.empty else one.data))
 
@@ -346,11 +355,13 @@ class Machine(Subscriptions):
         for at, one in enumerate(session.unanswered):
             if one.request == frame.request:
                 del session.unanswered[at]
+                answer = answer_of(frame)
                 # Delivered: before, with its bytes, by another relay.
-                gone = one.empty and frame.status == f.Status.UNFIT
+                if one.empty and frame.status == f.Status.UNFIT:
+                    why = one.why_empty(self._topics[one.topic], bundle)
+                    answer = Published("refused", text=why or f"the topic {one.topic} was gone")
                 if not one.given_up:
-                    one.answered(Published("refused", text=f"the topic {one.topic} is gone")
-                                 if gone else answer_of(frame))
+                    one.answered(answer)
                 self._advance(bundle)
                 return
 

@@ -22,12 +22,17 @@ class Subscriptions:
     def _say(self, frame: Any) -> None:
         raise NotImplementedError
 
+    def _ask(self, name: str) -> None:
+        raise NotImplementedError
+
     def subscribe(self, number: int, topic: str, start: f.From, position: int, epoch: int,
                   credit: int, received: Callable[[Any], None]) -> None:
         one = SubscriptionState(topic, start, epoch, position, credit, received,
                             placed=start == f.From.POSITION)
         self._subscriptions[number] = one
         self._ask_for(number, one)
+        if self.welcome and self._topics[topic].gone:
+            self._ask(topic)  # it may have come again
 
     def _ask_for(self, number: int, one: SubscriptionState) -> None:
         topic = self._topics[one.topic]

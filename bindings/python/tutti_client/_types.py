@@ -65,8 +65,18 @@ class PublicationState:
     answered: Callable[[Published], None]
     request: int = 0  # 0: it has no number yet, so it was never sent
     sent: int = 0
-    empty: bool = False
+    empty: bool = False  # sent last without its bytes
     given_up: bool = False  # answered, it only has to take its turn
+
+    def why_empty(self, topic: TopicState, bundle: str) -> str:
+        """Why it only takes its turn; empty: it goes with its bytes."""
+        if self.given_up or topic.number is None or topic.info is None or not topic.is_of(bundle):
+            return f"the topic {self.topic} is gone"
+        if len(self.data) <= topic.info.sample_bytes_max:
+            return ""
+        # Each relay has a limit of its own; more than that would end the connection.
+        return (f"a sample of {len(self.data)} bytes; this relay takes at most "
+                f"{topic.info.sample_bytes_max} of the topic {self.topic}")
 
 
 @dataclass(slots=True)

@@ -4,128 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstring>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "client/pauses.hpp"
-#include "relay/codec.hpp"
+#include "unit/relay/topics_that_move.hpp"
 
 namespace tutti::client {
 namespace {
 
 using relay::Frame;
-
-class Answers final : public MachineEvents {
- public:
-  void on_welcome(const relay::Welcome&) override {}
-  void on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) override {
-    found[name] = topic.has_value();
-  }
-  void on_topics(std::uint32_t request, const std::vector<relay::TopicInfo>&, bool) override {
-    lists.push_back(request);
-  }
-  void on_answer(std::uint64_t publication, const Answer& answer) override {
-    all[publication] = answer;
-  }
-  void on_sample(std::uint32_t, const relay::Sample&) override {}
-  void on_gap(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-  void on_ended(std::uint32_t, const std::string&) override {}
-  void on_bye(relay::Code, const std::string& text) override { bye = text; }
-
-  std::map<std::uint64_t, Answer> all{};
-  std::map<std::string, bool> found{};
-  std::vector<std::uint32_t> lists{};
-  std::string bye{};
-};
-
-// A client that knows the topics t and u of bundle "one"; the test is its relay.
-class TopicsThatMove : public ::testing::Test {
- protected:
-  TopicsThatMove() {
-    machine_.find("t");
-    machine_.find("u");
-    connect({{"t", "one"}, {"u", "one"}});
-  }
-
-  // Answers each find by the bundle that the topic is in now, or by not_yet.
-  void connect(const std::map<std::string, std::string>& bundles) {
-    machine_.connected();
-    machine_.receive(relay::Welcome{.frame_bytes_max = 1U << 20});
-    const std::vector<Frame> said = take();
-    for (const Frame& one : said) {
-      const auto* const find = std::get_if<relay::Find>(&one);
-      if (find == nullptr) continue;
-      if (bundles.contains(find->name)) {
-        answer(*find, bundles.at(find->name));
-      } else {
-        machine_.receive(relay::Refused{relay::Code::not_yet, relay::kind_of<relay::Find>(),
-                                        find->request, "ask again"});
-      }
-    }
-  }
-  void answer(const relay::Find& find, const std::string& bundle) {
-    machine_.receive(relay::Found{find.request,
-                                  {.topic = find.name == "t" ? 3U : 7U,
-                                   .name = find.name,
-                                   .bundle = bundle,
-                                   .service = relay::Service::stored,
-                                   .sample_bytes_max = 100}});
-  }
-
-  std::vector<Frame> take() {
-    bytes_ = std::exchange(machine_.output(), {});
-    std::vector<Frame> all;
-    for (std::size_t at = 0; at < bytes_.size();) {
-      std::uint32_t length = 0;
-      std::memcpy(&length, bytes_.data() + at, sizeof length);
-      at += sizeof length;
-      all.push_back(relay::decode(std::span(bytes_).subspan(at, length)).value());
-      at += length;
-    }
-    return all;
-  }
-  template <class Kind>
-  std::optional<Kind> heard() {
-    for (const Frame& one : take()) {
-      if (const Kind* const found = std::get_if<Kind>(&one)) return *found;
-    }
-    return std::nullopt;
-  }
-  void publish(const std::string& topic) {
-    machine_.publish(topic, 1, 0, std::as_bytes(std::span("bytes")));
-  }
-  // `last`: the request that took its turn last.
-  void open(std::uint64_t last = 0) {
-    const auto opening = heard<relay::Open>();
-    ASSERT_TRUE(opening);
-    machine_.receive(relay::Opened{opening->topic, 20, opening->nonce, last});
-  }
-  void expire(std::uint64_t nonce) {
-    machine_.receive(
-        relay::Refused{relay::Code::expired, relay::kind_of<relay::Publish>(), nonce, "expired"});
-  }
-
-  // What was published to t is repeated after t has moved.
-  std::optional<relay::Publish> repeated_without_topic() {
-    publish("t");
-    open();
-    EXPECT_TRUE(heard<relay::Publish>());
-    machine_.disconnected();
-    connect({{"t", "two"}, {"u", "one"}});
-    open();
-    return heard<relay::Publish>();
-  }
-
-  Answers events_;
-  std::uint64_t random_ = 0;
-  Machine machine_{{.high = 1, .low = 2}, [this] { return ++random_; }, events_};
-  std::vector<std::byte> bytes_{};
-};
 
 TEST_F(TopicsThatMove, WhatWasPublishedToTheOneBeforeTakesItsTurnWithoutBytes) {
   const auto again = repeated_without_topic();
@@ -369,9 +259,11 @@ TEST(ClientPauses, TheNextRelayIsCalledAtOnceIfOneIsLostThatServed) {
   EXPECT_EQ(pauses.next({}), milliseconds(40));
   for (int i = 0; i < 20; ++i) static_cast<void>(pauses.next({}));
   EXPECT_EQ(pauses.next({}), milliseconds(2000));
-  // Relays that welcome a client and send it away are not called without end.
+  // Nor are relays that welcome a client and send it away.
+  EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(2000));
+  EXPECT_EQ(pauses.next(milliseconds(100)), milliseconds(0));
   EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(20));
-  EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(20));
+  EXPECT_EQ(pauses.next(milliseconds(1)), milliseconds(40));
 }
 
 }  // namespace

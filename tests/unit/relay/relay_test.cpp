@@ -1,8 +1,11 @@
 // Relays on TCP with the C++ client, over members that a test controls.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <span>
+#include <stdexcept>
 #include <thread>
 
 #include "relay/server.hpp"
@@ -226,6 +229,30 @@ TEST(Relay, ASessionThatIsNotUsedExpiresAndTheClientOpensAnother) {
   ASSERT_TRUE(published) << published.error().message;
   EXPECT_EQ(published->outcome, Outcome::delivered);
   EXPECT_EQ(group.delivered().size(), 2U);
+}
+
+TEST(Relay, AFunctionThatThrowsEndsNoClient) {
+  FakeGroup group({"a"}, Service::stored);
+  OneRelay relay(group, "m");
+  auto made = Client::create({.relays = {relay.address()},
+                              .log = [](std::string_view) { throw std::runtime_error("log"); }});
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->topic("a", kLong));
+  std::atomic<int> received{0};
+  const auto subscription = made->subscribe(
+      "a", {.from = client::SubscribeOptions::From::stored, .on_received = [&](const Received&) {
+              if (++received == 1) throw std::runtime_error("received");
+            }});
+  ASSERT_TRUE(subscription);
+  ASSERT_TRUE(
+      made->publish("a", std::as_bytes(std::span("one")), [](const Published&) { throw 1; }));
+  const auto second = made->publish("a", "two", kLong);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->outcome, Outcome::delivered);
+  for (const auto end = std::chrono::steady_clock::now() + kLong; received != 2;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    std::this_thread::yield();
+  }
 }
 
 TEST(Relay, OptionsOutOfRangeAreRefused) {

@@ -125,7 +125,7 @@ void World::move_down(Client& client) {
         refused->code = Code::unknown_topic;
       }
     }
-    if (auto* const published = std::get_if<Published>(&*frame);
+    if (auto* const published = std::get_if<relay::Published>(&*frame);
         published != nullptr && published->status == Status::delivered &&
         connection.empty.contains({published->nonce, published->request})) {
       published->status = Status::unfit;

@@ -86,6 +86,8 @@ class World::Client final : public client::MachineEvents {
   void on_gap(std::uint32_t subscription, std::uint64_t from, std::uint64_t to) override;
   void on_ended(std::uint32_t subscription, const std::string& why) override;
   void on_bye(Code code, const std::string& text) override;
+  void on_found(const std::string&, const TopicInfo&) override {}
+  void on_no_session(const std::string&) override { hangs_up = true; }
 
   void publish();
   void subscribe();
