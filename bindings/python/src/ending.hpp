@@ -25,8 +25,10 @@ class Released {
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
 
-  /// This thread, one of Python's, has let go of the GIL.
+  /// This thread, one of Python's, has let go of the GIL, or it never has it.
   [[nodiscard]] static bool is_here() { return here_; }
+  /// This thread is none of Python's, and what it destroys may be what needs the GIL away.
+  static void never_has_it() { here_ = true; }
 
  private:
   static thread_local bool here_;

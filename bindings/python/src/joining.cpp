@@ -89,6 +89,7 @@ Handover::~Handover() {
   if (!group_ || with == nullptr) return;
   // Without a thread it is left when the node ends.
   static_cast<void>(start_alone([with, group = *group_] {
+    Released::never_has_it();  // it may be the last that has the node
     leave_unseen(group, [&] { return !with->closing.load(std::memory_order_relaxed); });
   }));
 }

@@ -66,7 +66,7 @@ void PyNode::start() {
     raise({ErrorCode::invalid_argument,
            "another thread is in Node.start() of node '" + name_ + "': start it once"});
   }
-  starts_ = true;
+  starts_ = begun_ = true;
   struct Starts {
     bool& starts;
     ~Starts() { starts = false; }
@@ -77,17 +77,23 @@ void PyNode::start() {
                          with->closing));
 }
 
-void PyNode::stop(nb::handle timeout) { end(timeout, &Node::stop); }
-void PyNode::leave(nb::handle timeout) { end(timeout, &Node::leave); }
+void PyNode::stop(nb::handle timeout) { end("Node.stop", timeout, &Node::stop); }
+void PyNode::leave(nb::handle timeout) { end("Node.leave", timeout, &Node::leave); }
 
-void PyNode::end(nb::handle timeout, Result<void> (Node::*call)(nanoseconds)) {
+void PyNode::end(std::string_view name, nb::handle timeout,
+                 Result<void> (Node::*call)(nanoseconds)) {
   const nanoseconds at_most = duration_from(timeout, "timeout");
   std::shared_ptr<Running> with = running();
-  struct Ends {  // also when a signal ends it
+  // Asked here: the call is made on another thread, which is in no callback.
+  or_raise(with->node.may_wait(name));
+  struct Ends {  // also when a signal ends it; but a node that has not begun may start yet
     Told& told;
-    ~Ends() { told.end(); }
+    const bool begun;
+    ~Ends() {
+      if (begun) told.end();
+    }
   };
-  const Ends ends{*told_};
+  const Ends ends{*told_, begun_};
   or_raise(interruptible([with, call, at_most] { return (with->node.*call)(at_most); },
                          [with] { static_cast<void>(with->node.stop(nanoseconds(0))); },
                          with->closing));

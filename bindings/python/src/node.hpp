@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "joining.hpp"
 #include "python.hpp"
@@ -80,12 +81,13 @@ class PyNode {
   const OfThisProcess here;
 
  private:
-  void end(nb::handle timeout, Result<void> (Node::*call)(nanoseconds));
+  void end(std::string_view name, nb::handle timeout, Result<void> (Node::*call)(nanoseconds));
 
   std::string name_;
   const std::shared_ptr<Told> told_ = std::make_shared<Told>();
   std::shared_ptr<Running> running_;
   bool starts_ = false;
+  bool begun_ = false;  // start() was called
 };
 
 }  // namespace tutti::python

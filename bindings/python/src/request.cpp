@@ -67,7 +67,7 @@ Result<void> send(Node& node, const std::string& member, const std::vector<std::
 
 nb::bytes send_to(const PyNode& of, const std::string& member, nb::handle data,
                   nb::handle timeout) {
-  const nanoseconds at_most = duration_from(timeout, "timeout");
+  const nanoseconds at_most = std::max(duration_from(timeout, "timeout"), nanoseconds(0));
   const std::vector<std::byte> copy = copy_of(data);
   const std::shared_ptr<Running> with = of.running();
   or_raise(with->node.may_wait("Node.send_to"));

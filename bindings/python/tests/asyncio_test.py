@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import threading
 import weakref
 
@@ -13,6 +14,31 @@ from tutti._readable import readable
 
 async def within(awaitable):
     return await asyncio.wait_for(awaitable, WATCHDOG)
+
+
+def test_loops_of_several_threads_begin_at_the_same_time():
+    ready = os.eventfd(1)
+    errors = []
+
+    def many_loops():
+        try:
+            for _ in range(100):
+                asyncio.run(readable(ready))
+        except Exception as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=many_loops) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+        os.close(ready)
+    assert errors == []
 
 
 async def test_three_members_in_one_loop():

@@ -107,6 +107,14 @@ def test_views_are_told_and_pulled():
         assert nodes[0].next_view(0) is None and list(nodes[0].views()) == []
 
 
+def test_a_node_that_was_stopped_before_its_start_tells_of_its_views():
+    with tutti.Node("a", addresses("a")) as node:
+        node.join("log")
+        node.stop(0)
+        node.start()
+        assert node.next_view(WATCHDOG).view == 1
+
+
 def test_a_message_too_large_is_refused():
     with alone(message_max_bytes=100) as (_, group):
         for size in (101, 2**32, 2**63):

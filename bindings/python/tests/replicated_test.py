@@ -77,6 +77,55 @@ def test_an_apply_that_exits_or_waits_for_itself_stops_nobody():
         assert machine.execute(b"x", WATCHDOG) == 1
 
 
+class Held(Counters):
+    """Applies nothing before it may; then also what raises an error of time."""
+
+    def __init__(self):
+        super().__init__()
+        self.may = threading.Event()
+
+    def apply(self, command):
+        self.may.wait(WATCHDOG)
+        if command == b"late":
+            raise TimeoutError("mine")
+        return super().apply(command)
+
+
+def test_what_a_future_calls_may_not_wait_for_the_machine():
+    with Members("a", addresses("a"), Held) as alone:
+        machine = alone.machines[0]
+        errors = []
+
+        def again(_):
+            try:
+                machine.execute(b"x", WATCHDOG)
+            except tutti.Error as error:
+                errors.append(error)
+            alone.nodes[0].close()  # returns, though this thread is what it waits for elsewhere
+
+        machine.submit(b"x").add_done_callback(again)
+        machine._machine.may.set()
+        wait_until(lambda: errors, "the callback's error")
+        assert isinstance(errors[0], tutti.InCallback)
+
+
+def test_an_error_of_time_that_apply_raises_is_its_own():
+    with Members("a", addresses("a"), Held) as alone:
+        alone.machines[0]._machine.may.set()
+        for timeout in (None, WATCHDOG):
+            with pytest.raises(TimeoutError, match="mine") as raised:
+                alone.machines[0].execute(b"late", timeout)
+            assert not isinstance(raised.value, tutti.Error)
+
+
+def test_a_command_is_bytes():
+    with Members("a", addresses("a")) as alone:
+        for command in (5, True, "x", [1]):
+            with pytest.raises(TypeError):
+                alone.machines[0].execute(command, WATCHDOG)
+        assert alone.machines[0].execute(memoryview(b"axb")[1:2], WATCHDOG) == 1
+
+
 class Ticking(Counters):
     """Notes what was there at each tick; the third raises."""
 

@@ -54,6 +54,19 @@ def test_a_node_that_the_caller_drives_is_driven_while_it_waits():
         a.close()
 
 
+def test_a_function_that_ends_its_node_is_refused():
+    ends = []
+
+    def on_request(_, data):
+        ends[int(data)](None)
+
+    with pair(on_request) as (a, b):
+        ends += [b.stop, b.leave]
+        for which in (b"0", b"1"):
+            with pytest.raises(tutti.Refused, match="InCallback: Node.(stop|leave) was called inside"):
+                a.send_to("b", which, WATCHDOG)
+
+
 def test_what_the_function_raises_is_the_callers_error():
     with pair() as (a, b):
         with pytest.raises(tutti.Refused, match="on_request raised ValueError: h\u00e9las"):
@@ -92,8 +105,9 @@ def test_a_slow_function_fills_the_lane_and_the_time():
         return data
 
     with pair(slow) as (a, _):
-        with pytest.raises(tutti.TimedOut):
-            a.send_to("b", b"late", 0.01)
+        for timeout in (0.01, -1, float("-inf")):
+            with pytest.raises(tutti.TimedOut):
+                a.send_to("b", b"late", timeout)
 
         async def fill():
             tasks = []

@@ -262,6 +262,31 @@ def test_a_writer_without_space_says_so():
             writer.write(Line("x" * 5000), timeout=WATCHDOG)
 
 
+async def test_a_sample_of_a_write_that_was_cancelled_never_comes():
+    small = {"name": "small", "service": "atomic", "window_bytes": 8192, "message_max_bytes": 2048,
+             "delivery": "own"}
+    with alone_in_domain(bundles=[small], topics_max=4) as (_, participant):
+        topic = participant.create_topic("t", Line, history="keep_all", max_samples=2)
+        reader, writer = topic.reader(), topic.writer()
+        for _ in range(3):
+            await writer.written(Line("x" * 1000))
+        wait_until(lambda: participant.statistics().reader_waits, "the delivery waits")
+        with pytest.raises(tutti.NoSpace):
+            for _ in range(100):
+                writer.write(Line("x" * 1000), timeout=0)
+        late = asyncio.create_task(writer.written(Line("c" * 1000)))
+        assert not (await asyncio.wait({late}, timeout=0.1))[0]
+        late.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await late
+        last = asyncio.create_task(writer.written(Line("last")))
+        texts = []
+        while "last" not in texts:
+            texts += [sample.data.text for sample in await reader.taken()]
+        assert await last > 0
+        assert set(texts) == {"x" * 1000, "last"}
+
+
 async def test_readers_and_writers_of_asyncio():
     with alone_in_domain() as (node, participant):
         topic = participant.create_topic("t", Line)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import select
+import threading
 from weakref import WeakKeyDictionary
 
 
@@ -37,6 +39,15 @@ class _Descriptor:
 
 _watched: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _Descriptor]]
 _watched = WeakKeyDictionary()
+_watched_lock = threading.Lock()  # of which loops there are; what is watched is its loop's alone
+
+
+def _in_child() -> None:
+    global _watched_lock
+    _watched_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 class Reading:
@@ -50,9 +61,10 @@ class Reading:
         self._loop = loop = asyncio.get_running_loop()
         all_of_loop = _watched.get(loop)
         if all_of_loop is None:
-            for closed in [other for other in _watched if other.is_closed()]:
-                del _watched[closed]  # with what still waited in it
-            all_of_loop = _watched[loop] = {}
+            with _watched_lock:  # loops of other threads may be the first time here, too
+                for closed in [other for other in _watched if other.is_closed()]:
+                    del _watched[closed]  # with what still waited in it
+                all_of_loop = _watched[loop] = {}
         descriptor = all_of_loop.get(number)
         if descriptor is None:
             descriptor = all_of_loop[number] = _Descriptor(number)

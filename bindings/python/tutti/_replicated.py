@@ -80,7 +80,8 @@ class Replicated(Generic[Machine]):
             number = self._numbers
             self._pending[number] = future
         try:
-            self.group.send(_NUMBER.pack(number) + bytes(command), timeout)
+            # Not bytes(), which makes so many zeros of a number.
+            self.group.send(_NUMBER.pack(number) + memoryview(command).tobytes(), timeout)
         except BaseException:
             with self._pending_lock:
                 self._pending.pop(number, None)
@@ -92,14 +93,15 @@ class Replicated(Generic[Machine]):
         has. After a time-out it may still be applied."""
         seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         begun = time.monotonic()
+        future: Future[Any] | None = None
         try:
             future = self.submit(command, seconds)
             if seconds is not None:
                 seconds = min(max(begun + seconds - time.monotonic(), 0), threading.TIMEOUT_MAX)
             return future.result(seconds)
         except TimeoutError as error:
-            if isinstance(error, Error):
-                raise
+            if isinstance(error, Error) or (future is not None and future.done()):
+                raise  # what apply() raised
             raise TimedOut(ErrorCode.timed_out,
                            f"group {self.group.name!r}: the command was not applied before the "
                            "deadline; it may still be") from None
@@ -166,10 +168,12 @@ class Replicated(Generic[Machine]):
         except BaseException as error:  # of the application, SystemExit too
             logger.exception("apply() of group %r raised", self.group.name)
             if future is not None:
-                future.set_exception(error)
+                with self._counted():  # it runs what was added to the future
+                    future.set_exception(error)
         else:
             if future is not None:
-                future.set_result(reply)
+                with self._counted():
+                    future.set_result(reply)
 
     def _tick(self, time_ns: int) -> None:
         on_tick = getattr(self._machine, "on_tick", None)
@@ -187,7 +191,8 @@ class Replicated(Generic[Machine]):
             pending, self._pending = list(self._pending.values()), {}
         for future in pending:
             if future.set_running_or_notify_cancel():
-                future.set_exception(type(error)(error.code, error.message))
+                with self._counted():
+                    future.set_exception(type(error)(error.code, error.message))
 
 
 def _live(method: Any) -> Any:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .. import _tutti
-from .._errors import ErrorCode, Mismatch, Stopped
+from .._errors import ErrorCode, Mismatch, NoSpace, Stopped
 from .._readable import Reading
 from ._types import describe
 from ._values import from_plain, to_plain
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .._node import Node
 
 Seconds = float | timedelta
+
+_PAUSE_FIRST, _PAUSE_MOST = 0.001, 0.02  # seconds between two looks for space
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,14 @@ class DataWriter(_tutti.Writer):
         return self.write_json(self.topic.to_text(data), timeout)
 
     async def written(self, data: Any) -> int:
-        """As write(), for asyncio: waits for space in a thread of the loop's executor."""
-        return await asyncio.to_thread(self.write, data)
+        """As write(), for asyncio. Nothing is written once it is cancelled."""
+        text, pause = self.topic.to_text(data), _PAUSE_FIRST
+        while True:
+            try:
+                return self.write_json(text, 0)
+            except NoSpace:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _PAUSE_MOST)
 
 
 class DataReader(_tutti.Reader):
