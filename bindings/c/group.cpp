@@ -94,6 +94,7 @@ void tutti_group_destroy(tutti_group_t* group) {
 }
 
 tutti_group::tutti_group(const tutti::Group& group) : Handle(group) {
+  core = &GroupSends::core_of(*get());
   sends.store(&GroupSends::core_of(*get()), std::memory_order_release);
 }
 
@@ -176,7 +177,7 @@ int tutti_group_commit_used(tutti_group_t* group, tutti_claim_t* claim, uint32_t
 
 void tutti_claim_abandon(tutti_claim_t* claim) {
   if (claim == nullptr) return;
-  if (claim->data != nullptr) claim_in(*claim).~Claim();
+  if (claim->data != nullptr && !tutti::c::is_of_parent(claim->owner)) claim_in(*claim).~Claim();
   make_empty(claim);
 }
 

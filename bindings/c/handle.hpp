@@ -31,6 +31,8 @@ struct Listed {
   /// Of a group that is usable: where its messages are claimed and committed. Null otherwise. So a
   /// message looks at one word of its handle.
   std::atomic<GroupCore*> sends{nullptr};
+  const void* core = nullptr;  // of a group, also after its end
+  bool is_of_parent = false;   // set in the child of a fork
   Listed* next = nullptr;
 
   /// False if it was forbidden before.
@@ -43,6 +45,10 @@ struct Listed {
 
 /// The first call has forks watched.
 void list(Listed& handle);
+
+/// In the child of a fork: the claims of that group's core are its parent's. They lie in memory
+/// that both share, so the child must not give them up.
+[[nodiscard]] bool is_of_parent(const void* core);
 
 template <class Object>
 class Handle : private Listed {
@@ -66,6 +72,7 @@ class Handle : private Listed {
   }
 
  protected:
+  using Listed::core;
   using Listed::sends;
 
  private:

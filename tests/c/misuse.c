@@ -233,6 +233,43 @@ static void after_a_fork(void) {
   tutti_node_destroy(node);
 }
 
+/* The claim lies in memory that the child shares. */
+static void a_claim_and_a_fork(void) {
+  tutti_error_t error;
+  tutti_node_t* node = NULL;
+  tutti_group_t* group = NULL;
+  tutti_batch_t batch;
+  tutti_claim_t claim;
+  tutti_node_options_t options = node_options();
+  tutti_group_options_t of_group = group_options();
+  pid_t child;
+  int status = 0;
+  EXPECT(tutti_node_create(&options, &node, &error) == 0);
+  EXPECT(tutti_node_join(node, &of_group, &group, &error) == 0);
+  if (tutti_node_start(node, &error) != 0) {
+    expect(0, error.message, __LINE__);
+    return;
+  }
+  EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
+  child = fork();
+  if (child == 0) {
+    const int refused =
+        tutti_group_commit(group, &claim, TUTTI_SERVICE_OF_LEVEL, NULL) == TUTTI_E_STOPPED;
+    tutti_claim_abandon(&claim);
+    _exit(refused && claim.data == NULL ? 0 : 1);
+  }
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  memcpy(claim.data, "ours", 4);
+  EXPECT(tutti_group_commit(group, &claim, TUTTI_SERVICE_OF_LEVEL, NULL) == 0);
+  EXPECT(tutti_group_take(group, 8, 10000000000, &batch, &error) == 0);
+  EXPECT(batch.count == 1 && memcmp(batch.messages[0].data, "ours", 4) == 0);
+  tutti_batch_release(&batch);
+  EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
+  tutti_claim_abandon(&claim);
+  tutti_node_destroy(node);
+  tutti_group_destroy(group);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   members[0].address = argv[1];
@@ -244,6 +281,7 @@ int main(int argc, char** argv) {
   handles();
   batch_outlives_its_node();
   after_a_fork();
+  a_claim_and_a_fork();
   printf("%d failures\n", failures);
   return failures != 0;
 }

@@ -45,7 +45,8 @@ TUTTI_C_API int tutti_group_try_claim(tutti_group_t* group, uint32_t size, tutti
 TUTTI_C_API int tutti_group_claim(tutti_group_t* group, uint32_t size, int64_t timeout_ns,
                                   tutti_claim_t* claim, tutti_error_t* error);
 /** `service`: enum tutti_service; one that is none leaves the claim as it was, and so does a handle
- * that is no group's, or of another process: abandon it then. Else the claim is empty afterwards,
+ * that is no group's: abandon it then. In the child of a fork it is the parent's claim: abandoned
+ * there, it stays as it is in the parent. Else the claim is empty afterwards,
  * also if it could not be committed: `data` is NULL and `outcome` TUTTI_CLAIM_STOPPED. `ticket` may
  * be NULL. */
 TUTTI_C_API int tutti_group_commit(tutti_group_t* group, tutti_claim_t* claim, int service,
