@@ -114,6 +114,7 @@ std::size_t write_fast(T& value, std::vector<char>& buffer) {
   return cdr.getSerializedDataLength();
 }
 
+// NOLINTBEGIN(readability-identifier-naming): the names of the benchmarks
 template <class T>
 void EncodeFastCdr(benchmark::State& state) {
   T value;
@@ -141,8 +142,10 @@ void DecodeFastCdr(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(size));
 }
+// NOLINTEND(readability-identifier-naming)
 #endif
 
+// NOLINTBEGIN(readability-identifier-naming)
 template <class T>
 void Encode(benchmark::State& state) {
   const T value;
@@ -167,6 +170,7 @@ void Decode(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
 }
+// NOLINTEND(readability-identifier-naming)
 
 #ifdef TUTTI_FASTCDR
 #define BENCH_TYPE(T)                   \

@@ -17,6 +17,7 @@ extern "C" {
 #define WAIT_NS 100000000LL  /* for space, between two looks */
 #define END_TIMEOUT_NS 60000000000LL
 
+/* NOLINTBEGIN(readability-identifier-naming): structs as in C */
 struct plan {
   uint32_t members;
   uint32_t size; /* of a message, in bytes */
@@ -32,6 +33,7 @@ struct shared {
     uint64_t sum;                                     /* of what was read, so that it is read */
   } of[MEMBERS_MAX];
 };
+/* NOLINTEND(readability-identifier-naming) */
 
 /* One member: starts, calls started(), sends until `stop`, ends with the others. 0, or it has
  * printed what is wrong. */

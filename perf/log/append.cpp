@@ -37,7 +37,11 @@ namespace {
 
 using limits::now_ns;
 using tutti::Result;
-using namespace tutti::log;
+using tutti::log::Batch;
+using tutti::log::bytes_of_record;
+using tutti::log::kRecordBytesMax;
+using tutti::log::posix_disk;
+using tutti::log::Writer;
 
 constexpr std::size_t kMostBatches = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;  // of the disk, if none is released

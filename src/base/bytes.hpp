@@ -38,7 +38,7 @@ class Encoder {
   }
   /// The number of elements, then each of them.
   template <class List, class Each>
-  void list(const List& all, Each&& each) {
+  void list(const List& all, const Each& each) {
     number(static_cast<std::uint32_t>(all.size()));
     for (const auto& one : all) each(*this, one);
   }
@@ -79,7 +79,7 @@ class Decoder {
   }
   /// An element takes at least one byte, so that a wrong count cannot ask for much memory.
   template <class Each>
-  [[nodiscard]] auto list(Each&& each) {
+  [[nodiscard]] auto list(const Each& each) {
     std::vector<decltype(each(*this))> all;
     const auto count = number<std::uint32_t>();
     check(count <= rest_.size());

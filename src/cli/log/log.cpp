@@ -98,8 +98,8 @@ std::string_view to_word(log::Tail tail) {
 }
 
 std::string tail_text(const log::SegmentContent& content) {
-  const std::string word(to_word(content.tail));
-  const std::string place = word + " at offset " + std::to_string(content.broken);
+  std::string word(to_word(content.tail));
+  std::string place = word + " at offset " + std::to_string(content.broken);
   switch (content.tail) {
     case log::Tail::clean:
       return word + (content.marked ? ", all of it synced" : "");

@@ -29,10 +29,11 @@ std::vector<FoundSnapshot> find_snapshots(const std::string& directory) {
   std::vector<FoundSnapshot> out;
   const Result<std::vector<std::string>> names = disk->list(directory);
   if (!names) return out;
+  const std::string folder = directory + "/";
   for (const std::string& name : *names) {
     const std::optional<std::uint64_t> seq = log::seq_of_snapshot(name);
     if (!seq) continue;
-    Result<log::Snapshot> header = read_whole(*disk, directory + "/" + name, *seq);
+    Result<log::Snapshot> header = read_whole(*disk, folder + name, *seq);
     if (!header) {
       const Result<std::vector<std::string>> now = disk->list(directory);
       if (now && !std::ranges::binary_search(*now, name)) continue;

@@ -1,8 +1,7 @@
 #include "cli/topic/reach.hpp"
 
-#include <time.h>
-
 #include <CLI/CLI.hpp>
+#include <ctime>
 
 #include "cli/clock.hpp"
 #include "cli/common_options.hpp"
