@@ -40,9 +40,10 @@ Cursor::Next TopicCursor::next(std::uint64_t wanted) {
   }
 }
 
-// Whatever has befallen this member or its disk, others have the topic unless it was deleted.
+// Whatever has befallen this member, others have the topic unless it was deleted. A log that cannot
+// be read concerns the topics of its bundle alone.
 Cursor::Next TopicCursor::end_of(const Error& error) const {
-  if (reader_->topic().deleted) return End{error.message};
+  if (reader_->topic().deleted || !reader_->why_ended()) return End{error.message};
   return Stopped{error.message};
 }
 
