@@ -62,7 +62,13 @@ Core::~Core() { stop(); }
 
 void Core::run() {
   asio::co_spawn(context_, stay_connected(), asio::detached);
-  context_.run();
+  while (!context_.stopped()) {
+    try {
+      context_.run();
+    } catch (const std::exception& problem) {  // no memory: what follows may have some
+      log(std::string("the client goes on without what failed: ") + problem.what());
+    }
+  }
   // Nobody else has it any more, perhaps: then it ends with this function.
   const std::shared_ptr<Core> last = std::move(own_);
   if (last != nullptr) thread_.detach();

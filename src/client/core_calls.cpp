@@ -43,12 +43,19 @@ void Core::forget(std::string name, std::uint64_t waiter) {
 
 void Core::on_topic(const std::string& name, const Result<relay::TopicInfo>& topic) {
   finds_again_ = {};
+  if (topic) {
+    const std::scoped_lock lock(mutex_);
+    sample_bytes_max_[name] = topic->sample_bytes_max;
+  }
   const auto found = finding_.extract(name);
   if (found.empty()) return;
   for (const auto& [waiter, told] : found.mapped()) told(topic);
 }
 
+// A relay that takes nothing of the topic says nothing of the others: what is published there makes
+// the client go to the next one.
 void Core::on_found(const std::string& name, const relay::TopicInfo& topic) {
+  if (topic.sample_bytes_max == 0) return;
   const std::scoped_lock lock(mutex_);
   sample_bytes_max_[name] = topic.sample_bytes_max;
 }
@@ -131,7 +138,8 @@ void Core::on_answer(std::uint64_t publication, const Answer& answer) {
   const auto found = answers_.extract(publication);
   if (found.empty()) return;
   waiting_.fetch_sub(1);
-  stays_ = {};
+  const bool was_taken = answer.refused.empty() && answer.status != relay::Status::expired;
+  if (was_taken && !leaves_) stays_ = {};
   Published published{.position = answer.position, .text = answer.refused};
   if (!answer.refused.empty()) {
     published.outcome = Outcome::refused;

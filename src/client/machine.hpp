@@ -60,7 +60,8 @@ class MachineEvents {
   virtual void on_ended(std::uint32_t subscription, const std::string& why) = 0;
   /// The relay says that it ends the connection, or what it said is no part of the protocol.
   virtual void on_bye(relay::Code code, const std::string& text) = 0;
-  /// The relay opens no session of a bundle to which something is to be published. Another one may.
+  /// The relay takes nothing of a topic to which something is to be published: it opens no session
+  /// of the bundle. Another one may.
   virtual void on_no_session(const std::string& why) = 0;
 };
 

@@ -26,6 +26,7 @@ void Machine::publish(const std::string& topic, std::uint64_t publication,
                   .bytes = {bytes.begin(), bytes.end()}};
   if (found.info.service == relay::Service::unordered) {
     if (std::string why = why_empty(one, found.info.bundle); found.number && !why.empty()) {
+      if (found.info.sample_bytes_max == 0) events_.on_no_session(why);
       return events_.on_answer(publication, {.status = Status::unfit, .refused = std::move(why)});
     }
     if (!found.number) {

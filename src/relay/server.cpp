@@ -111,7 +111,13 @@ Server::~Server() {
 void Server::run() {
   asio::co_spawn(context_, accept_all(), asio::detached);
   asio::co_spawn(context_, watch(), asio::detached);
-  context_.run();
+  while (!context_.stopped()) {
+    try {
+      context_.run();
+    } catch (const std::exception& problem) {  // no memory: what follows may have some
+      log(std::string("a relay goes on without what failed: ") + problem.what());
+    }
+  }
 }
 
 // The relay goes on, whatever the application's function does.

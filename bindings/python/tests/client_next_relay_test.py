@@ -1,10 +1,13 @@
 """What the Python client says to a relay that offers less than the one before, or nothing; and what
 it refuses because no relay could be told."""
 
+import asyncio
+
 import pytest
 import tutti_client
 from client_limits_test import found
 from client_machine_test import connect, heard, machine_that_published, opened, said
+from cluster import WATCHDOG
 from tutti_client import _frames as f
 from tutti_client._machine import NO_TOPIC, UNANSWERED_MAX
 
@@ -96,10 +99,56 @@ async def test_what_no_relay_could_be_told_is_refused_and_not_remembered():
     assert client._machine._topics.keys() == {"t"} and not client._machine._subscriptions
 
 
+class Relay:
+    """Its member is a sender of the topic's bundle, or not; it serves publishers."""
+
+    def __init__(self, is_sender):
+        self.is_sender = is_sender
+        self.welcomed = asyncio.Event()
+
+    async def serve(self, reader, writer):
+        frames = f.FrameReader(1 << 20)
+        while received := await reader.read(65536):
+            frames.append(received)
+            while (frame := frames.next()) is not None:
+                if answer := self.answer(frame):
+                    writer.write(f.encode(answer))
+        writer.close()
+
+    def answer(self, frame):
+        match frame:
+            case f.Hello():
+                self.welcomed.set()
+                return f.Welcome(1, "a", 1 << 20, 64, 30000)
+            case f.Find():
+                most = 100 if self.is_sender else 0
+                return f.Found(frame.request, f.TopicInfo(
+                    0, frame.name, "one", f.Service.STORED, 7, most, "", 0, ""))
+            case f.Open() if self.is_sender:
+                return f.Opened(frame.topic, 20, frame.nonce, 0)
+            case f.Open():
+                return f.Refused(f.Code.NOT_OFFERED, f.kind_of(f.Open), frame.topic, "no sender")
+            case f.Publish():
+                return f.Published(frame.nonce, frame.request, f.Status.DELIVERED, 9)
+        return None
+
+
+async def test_a_relay_that_takes_nothing_is_left_for_one_that_does():
+    sender, other = Relay(True), Relay(False)
+    servers = [await asyncio.start_server(one.serve, "127.0.0.1", 0) for one in (sender, other)]
+    relays = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
+    async with tutti_client.AsyncClient(relays) as client, asyncio.timeout(WATCHDOG):
+        await client.topic("t")
+        client._writer.close()  # the connection to the first one breaks
+        await other.welcomed.wait()
+        assert (await client.publish("t", b"x")).outcome == "delivered"
+    for server in servers:
+        server.close()
+
+
 async def test_a_topic_that_takes_nothing_of_clients_is_refused_at_once():
     client = tutti_client.AsyncClient(["127.0.0.1:1"])
     found(client._machine)
-    connect_info = client._machine._topics["t"]
-    connect_info.info = f.TopicInfo(0, "t", "one", f.Service.STORED, 7, 0, "", 0, "")
+    client._machine._topics["t"].most = 0
     with pytest.raises(tutti_client.RelayError, match="cannot publish"):
         await client.publish("t", b"")

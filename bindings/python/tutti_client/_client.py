@@ -140,13 +140,14 @@ class AsyncClient:
         was never sent. RelayError if `waiting_max` publications have no outcome yet: wait for some.
         """
         self._must_be_open()
-        info = self._machine.info(topic) or await self.topic(topic)
-        if info.sample_bytes_max == 0:
+        if (most := self._machine.most(topic)) is None:
+            most = (await self.topic(topic)).sample_bytes_max
+        if most == 0:
             raise RelayError(f"clients cannot publish to the topic {topic!r}: its samples have keys, "
                              "or the relay's member is no sender of its bundle")
-        if len(data) > info.sample_bytes_max:
+        if len(data) > most:
             raise ValueError(f"a sample of {len(data)} bytes; clients may publish at most "
-                             f"{info.sample_bytes_max} to {topic!r}")
+                             f"{most} to {topic!r}")
         if self._waiting >= self._waiting_max:
             raise RelayError(f"{self._waiting_max} publications have no outcome yet; wait for some, "
                              "or raise waiting_max")
@@ -157,7 +158,8 @@ class AsyncClient:
                 lambda told: made.append(
                     self._machine.publish(topic, time.time_ns(), bytes(data), told)),
                 lambda _: self._machine.take_back(made[0]))
-            self._stay = 0.0
+            if published.outcome in ("delivered", "sent") and self._leaves is None:
+                self._stay = 0.0
             return published
         finally:
             self._waiting -= 1
@@ -174,7 +176,7 @@ class AsyncClient:
                 raise ValueError(f"{what} is a number of at most 64 bits, not {number!r}")
         if not 1 <= window <= 1_000_000:
             raise ValueError(f"window is 1 .. 1,000,000, not {window}")
-        if self._machine.info(topic) is None:
+        if self._machine.most(topic) is None:
             await self.topic(topic)
             self._must_be_open()
         self._subscriptions += 1

@@ -76,9 +76,8 @@ class Machine(Subscriptions):
     def receive(self, frame: Any) -> None:
         handler = self._handlers.get(type(frame))
         if handler is None or not (self.welcome or isinstance(frame, f.Welcome | f.Bye)):
-            self.on_bye("the relay says what it may not say now")
-            return
-        handler(frame)
+            return self.on_bye("the relay says what it may not say now")
+        return handler(frame)
 
     def ping(self) -> None:
         if self.welcome:
@@ -156,9 +155,9 @@ class Machine(Subscriptions):
         self._lists = {request: (found, waits) for request, (found, waits) in self._lists.items()
                        if waits != told}
 
-    def info(self, name: str) -> f.TopicInfo | None:
-        topic = self._topics.get(name)
-        return topic.info if topic else None
+    def most(self, name: str) -> int | None:
+        """Bytes of a sample that may be published, 0: none may; None if it is not known."""
+        return topic.most if (topic := self._topics.get(name)) and topic.info else None
 
     def _ask(self, name: str) -> None:
         self._asks += 1
@@ -180,6 +179,8 @@ class Machine(Subscriptions):
         before = topic.info.bundle if topic.info else None
         topic.info, topic.number, topic.gone = frame.topic, frame.topic.topic, False
         waiting, topic.waiting = topic.waiting, []
+        if waiting or frame.topic.sample_bytes_max:
+            topic.most = frame.topic.sample_bytes_max
         for told in waiting:
             told(frame.topic)
         for number, subscription in self._subscriptions.items():
@@ -252,6 +253,8 @@ class Machine(Subscriptions):
             answered(Published("refused", text="not connected: a topic without order repeats "
                                                "nothing"))
         elif why := one.why_empty(found, found.info.bundle):
+            if found.info.sample_bytes_max == 0:
+                self.on_no_session(why)
             answered(Published("refused", text=why))
         else:
             self._sends += 1
@@ -267,9 +270,8 @@ class Machine(Subscriptions):
             self._taken_back = True
 
     def _drop_taken_back(self) -> None:
-        for session in self._sessions.values():
-            session.unanswered = [one for one in session.unanswered
-                                  if one.request or not one.given_up]
+        for one in self._sessions.values():
+            one.unanswered = [p for p in one.unanswered if p.request or not p.given_up]
         self._taken_back = False
 
     def _advance(self, bundle: str) -> None:
@@ -279,8 +281,7 @@ class Machine(Subscriptions):
         if session is None or not self.welcome or not session.unanswered:
             return
         if not session.open:
-            self._open(bundle, session)
-            return
+            return self._open(bundle, session)
         for one in session.unanswered[:UNANSWERED_MAX]:
             if one.sent:
                 continue
@@ -326,9 +327,8 @@ class Machine(Subscriptions):
         self._sends += 1
         topic = self._topics[one.topic]
         one.sent, one.empty = self._sends, bool(one.why_empty(topic, bundle))
-        number = None if one.empty else topic.number
-        self._say(f.Publish(NO_TOPIC if number is None else number, session.nonce, one.request,
-                            one.timestamp_ns, b"" if one.empty else one.data))
+        number, data = (NO_TOPIC, b"") if one.empty else (topic.number, one.data)
+        self._say(f.Publish(number, session.nonce, one.request, one.timestamp_ns, data))
 
     def _on_opened(self, frame: f.Opened) -> None:
         for bundle, session in self._sessions.items():

@@ -52,6 +52,7 @@ class TopicState:
     gone: bool = False
     number: int | None = None
     info: f.TopicInfo | None = None
+    most: int = 0  # bytes of a sample, at the last relay that takes any, or at the one asked last
 
     def is_of(self, bundle: str) -> bool:
         return self.info is not None and self.info.bundle == bundle

@@ -29,8 +29,8 @@ class FakeGroup {
   FakeGroup(std::vector<std::string> topics, Service service, std::size_t keep = 100'000)
       : topics_(std::move(topics)), service_(service), keep_(keep), histories_(topics_.size()) {}
 
-  [[nodiscard]] std::unique_ptr<Backend> member(const std::string& name) {
-    return std::make_unique<Member>(*this, name);
+  [[nodiscard]] std::unique_ptr<Backend> member(const std::string& name, bool is_sender = true) {
+    return std::make_unique<Member>(*this, name, is_sender);
   }
   /// What is posted waits until false is said.
   void hold(bool held) {
@@ -120,7 +120,8 @@ class FakeGroup {
   };
   class Member final : public Backend {
    public:
-    Member(FakeGroup& group, std::string name) : group_(group), name_(std::move(name)) {}
+    Member(FakeGroup& group, std::string name, bool is_sender)
+        : group_(group), name_(std::move(name)), is_sender_(is_sender) {}
     ~Member() override { listen(nullptr); }
     [[nodiscard]] std::string name() const override { return name_; }
     void listen(MemberEvents* events) override {
@@ -154,8 +155,9 @@ class FakeGroup {
                                   .bundle = "bundle",
                                   .service = group_.service_,
                                   .epoch = 9,
-                                  .sample_bytes_max = 60'000,
-                                  .type = "text"}};
+                                  .sample_bytes_max = is_sender_ ? 60'000U : 0U,
+                                  .type = "text"},
+                         .may_open = is_sender_};
     }
     [[nodiscard]] Posting post(std::uint32_t, const dds::SessionRecord& record) override {
       std::vector<std::byte> bytes(dds::bytes_of(record));
@@ -189,6 +191,7 @@ class FakeGroup {
    private:
     FakeGroup& group_;
     const std::string name_;
+    const bool is_sender_;
     MemberEvents* events_ = nullptr;
   };
 

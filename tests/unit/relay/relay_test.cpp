@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "relay/server.hpp"
+#include "support/loopback.hpp"
 #include "tutti/client.hpp"
 #include "unit/relay/fake_group.hpp"
 
@@ -24,8 +25,9 @@ using Outcome = Published::Outcome;
 constexpr auto kLong = 30s;
 
 struct OneRelay {
-  explicit OneRelay(FakeGroup& group, const std::string& name, dds::RelayOptions options = {})
-      : backend(group.member(name)) {
+  explicit OneRelay(FakeGroup& group, const std::string& name, dds::RelayOptions options = {},
+                    bool is_sender = true)
+      : backend(group.member(name, is_sender)) {
     if (options.listen.empty()) options.listen = "127.0.0.1:0";
     auto started = Server::start(*backend, options);
     EXPECT_TRUE(started) << started.error().message;
@@ -119,6 +121,38 @@ TEST(Relay, AClientAsksAgainForWhatTheMemberDoesNotKnowYet) {
   group.know_later(3);
   const Client client = connected({one.address()});
   EXPECT_TRUE(client.is_connected());
+}
+
+// The client is at a relay that takes nothing, as its member is no sender, once the other one dies.
+TEST(Relay, ThatTakesNothingIsLeftForOneThatDoes) {
+  for (const Service service : {Service::stored, Service::unordered}) {
+    FakeGroup group({"a"}, service);
+    const std::string address = loopback_members(1)[0].address;
+    const dds::RelayOptions options{.listen = address};
+    std::optional<OneRelay> takes(std::in_place, group, "m1", options);
+    const OneRelay other(group, "m2", {}, false);
+    Client client = connected({address, other.address()});
+    auto subscription = client.subscribe("a");
+    ASSERT_TRUE(subscription);
+    takes.reset();
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    while (other.server->statistics().clients == 0) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::yield();
+    }
+    takes.emplace(group, "m1", options);
+    const Outcome wanted = service == Service::stored ? Outcome::delivered : Outcome::sent;
+    for (bool done = false; !done;) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      const auto published = client.publish("a", "x", kLong);
+      ASSERT_TRUE(published) << published.error().message;
+      done = published->outcome == wanted;
+      if (service == Service::stored) {
+        EXPECT_TRUE(done) << published->text;
+      }
+    }
+    EXPECT_EQ(text_of(subscription->take(kLong)), "x");
+  }
 }
 
 // The first relay dies with samples that nobody has delivered, and after others that it could not
