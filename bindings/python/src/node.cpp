@@ -88,7 +88,7 @@ void PyNode::end(std::string_view name, nb::handle timeout,
   or_raise(with->node.may_wait(name));
   struct Ends {  // also when a signal ends it; but a node that has not begun may start yet
     Told& told;
-    const bool begun;
+    const bool& begun;  // perhaps by another thread, meanwhile
     ~Ends() {
       if (begun) told.end();
     }

@@ -66,12 +66,13 @@ class Replicated(Generic[Machine]):
     def submit(self, command: bytes, timeout: float | timedelta | None = None) -> Future[Any]:
         """Sends a command; the future has what the local apply() returned or raised. For asyncio:
         `await asyncio.wrap_future(machine.submit(command))`. Waits only for space, at most
-        `timeout` seconds (None: for ever)."""
-        if threading.get_ident() in self._inside:
+        `timeout` seconds (None: for ever; 0: not at all, also inside apply(), query() and what a
+        future calls)."""
+        if timeout != 0 and threading.get_ident() in self._inside:
             raise InCallback(ErrorCode.in_callback,
-                             f"group {self.group.name!r}: a command sent inside apply() or query() "
-                             "would wait for itself; return what is to be done and send it from "
-                             "another thread, or later")
+                             f"group {self.group.name!r}: a command sent inside apply(), query() or "
+                             "what a future calls would wait for itself; submit it with timeout=0, "
+                             "or send it from another thread")
         future: Future[Any] = Future()
         with self._pending_lock:
             if self._ended is not None:
@@ -100,8 +101,10 @@ class Replicated(Generic[Machine]):
                 seconds = min(max(begun + seconds - time.monotonic(), 0), threading.TIMEOUT_MAX)
             return future.result(seconds)
         except TimeoutError as error:
-            if isinstance(error, Error) or (future is not None and future.done()):
-                raise  # what apply() raised
+            if isinstance(error, Error):
+                raise
+            if future is not None and future.done():
+                return future.result()  # apply() raised it, or returned just now
             raise TimedOut(ErrorCode.timed_out,
                            f"group {self.group.name!r}: the command was not applied before the "
                            "deadline; it may still be") from None
