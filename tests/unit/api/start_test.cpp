@@ -177,7 +177,7 @@ TEST(Starts, ThatOnlyJoinSayThatNoneOfThemIsInAGroup) {
   a.join_only = true;
   NodeOptions b = a;
   b.name = "b";
-  b.start_timeout = 60s;  // a is to find it connected to the end
+  b.start_timeout = 20s;  // a is to find it connected to the end
   std::atomic<bool> told{false};
   a.log = [&](LogLevel, std::string_view text) {
     if (text == "waiting for a group to join: no member is in one") told = true;
@@ -194,7 +194,7 @@ TEST(Starts, ThatAwaitFoundersNameThoseThatOnlyJoin) {
   b.name = "b";
   b.join_only = true;
   a.start_timeout = 8s;
-  b.start_timeout = 60s;  // a is to find it connected to the end
+  b.start_timeout = 20s;  // a is to find it connected to the end
   std::atomic<bool> told{false};
   b.log = [&](LogLevel, std::string_view text) {
     if (text.find("founds no group") != std::string_view::npos) told = true;
