@@ -6,7 +6,7 @@
 
 namespace tutti::log {
 
-Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::create(Disk& disk, std::string path,
+Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::create(Disk& disk, const std::string& path,
                                                                std::uint64_t salt) {
   Result<std::unique_ptr<File>> file = disk.create(path);
   if (!file) return std::unexpected(std::move(file.error()));

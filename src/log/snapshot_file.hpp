@@ -18,7 +18,8 @@ namespace tutti::log {
 class SnapshotWriter {
  public:
   /// What was there under that path is gone. `salt`: SF1.
-  [[nodiscard]] static Result<std::unique_ptr<SnapshotWriter>> create(Disk& disk, std::string path,
+  [[nodiscard]] static Result<std::unique_ptr<SnapshotWriter>> create(Disk& disk,
+                                                                      const std::string& path,
                                                                       std::uint64_t salt);
 
   /// The next bytes of the state.

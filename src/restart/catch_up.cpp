@@ -266,7 +266,7 @@ bool CatchUp::has_all_told() {
 }
 
 template <class Until>
-bool CatchUp::each_has(Until&& until) {
+bool CatchUp::each_has(const Until& until) {
   bool all = true;
   for (std::size_t log = 0; log < state_.size(); ++log) {
     Of& of = state_[log];

@@ -89,7 +89,7 @@ class CatchUp {
   [[nodiscard]] bool lacks_beginning(std::size_t log, const LogSummary& other) const;
   [[nodiscard]] Question ask_for_piece();
   template <class Until>
-  [[nodiscard]] bool each_has(Until&& until);
+  [[nodiscard]] bool each_has(const Until& until);
 
   NodeLogs& logs_;
   std::vector<Of> state_;
