@@ -229,25 +229,33 @@ asio::awaitable<void> Server::watch() {
     const auto [cancelled] = co_await tick_.async_wait(kAsTuple);
     if (cancelled) co_return;
     const RelayClock::time_point now = RelayClock::now();
-    std::vector<std::shared_ptr<Peer>> late;
-    for (const auto& [raw, peer] : peers_) {
-      if (peer->is_late(now)) {
-        late.push_back(peer);
-      } else {
-        peer->ping_if_quiet(now);
-      }
+    try {
+      look_at_all(now);
+    } catch (const std::bad_alloc&) {
+      log("a relay has no memory to look at its clients");  // the next look may have some
     }
-    for (const auto& peer : late) {
-      peer->expel();
-    }
-    expire_sessions(now);
-    // Nobody tells of topics that were deleted, and of a node that has ended.
-    {
-      const std::scoped_lock lock(mutex_);
-      looks_ = true;
-    }
-    hear();
   }
+}
+
+void Server::look_at_all(RelayClock::time_point now) {
+  std::vector<std::shared_ptr<Peer>> late;
+  for (const auto& [raw, peer] : peers_) {
+    if (peer->is_late(now)) {
+      late.push_back(peer);
+    } else {
+      peer->ping_if_quiet(now);
+    }
+  }
+  for (const auto& peer : late) {
+    peer->expel();
+  }
+  expire_sessions(now);
+  // Nobody tells of topics that were deleted, and of a node that has ended.
+  {
+    const std::scoped_lock lock(mutex_);
+    looks_ = true;
+  }
+  hear();
 }
 
 void Server::expire_sessions(RelayClock::time_point now) {

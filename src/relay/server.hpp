@@ -60,6 +60,7 @@ class Server final : private PeerOwner, private MemberEvents {
   void admit(asio::ip::tcp::socket socket);
   void turn_away(asio::ip::tcp::socket socket);
   void expire_sessions(RelayClock::time_point now);
+  void look_at_all(RelayClock::time_point now);
   void hear();
   [[nodiscard]] bool may_look();
   void forget(Peer& peer, std::uint64_t nonce);
