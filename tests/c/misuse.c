@@ -158,21 +158,25 @@ static void handles(void) {
   EXPECT(tutti_group_name(group) == NULL && tutti_group_member(group, 0) == NULL);
 }
 
+static int started(tutti_node_t** node, tutti_group_t** group) {
+  tutti_error_t error;
+  tutti_node_options_t options = node_options();
+  tutti_group_options_t of_group = group_options();
+  EXPECT(tutti_node_create(&options, node, &error) == 0);
+  EXPECT(tutti_node_join(*node, &of_group, group, &error) == 0);
+  if (tutti_node_start(*node, &error) == 0) return 1;
+  expect(0, error.message, __LINE__);
+  return 0;
+}
+
 static void batch_outlives_its_node(void) {
   tutti_error_t error;
   tutti_node_t* node = NULL;
   tutti_group_t* group = NULL;
   tutti_batch_t batch, second;
   tutti_claim_t claim, moved;
-  tutti_node_options_t options = node_options();
-  tutti_group_options_t of_group = group_options();
   uint64_t ticket = 0, late = 1;
-  EXPECT(tutti_node_create(&options, &node, &error) == 0);
-  EXPECT(tutti_node_join(node, &of_group, &group, &error) == 0);
-  if (tutti_node_start(node, &error) != 0) {
-    expect(0, error.message, __LINE__);
-    return;
-  }
+  if (!started(&node, &group)) return;
   EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
   memcpy(claim.data, "kept", 4);
   moved = claim;
@@ -240,16 +244,9 @@ static void a_claim_and_a_fork(void) {
   tutti_group_t* group = NULL;
   tutti_batch_t batch;
   tutti_claim_t claim;
-  tutti_node_options_t options = node_options();
-  tutti_group_options_t of_group = group_options();
   pid_t child;
   int status = 0;
-  EXPECT(tutti_node_create(&options, &node, &error) == 0);
-  EXPECT(tutti_node_join(node, &of_group, &group, &error) == 0);
-  if (tutti_node_start(node, &error) != 0) {
-    expect(0, error.message, __LINE__);
-    return;
-  }
+  if (!started(&node, &group)) return;
   EXPECT(tutti_group_try_claim(group, 4, &claim) == 0);
   child = fork();
   if (child == 0) {
