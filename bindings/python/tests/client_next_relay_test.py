@@ -5,6 +5,7 @@ import asyncio
 
 import pytest
 import tutti_client
+from client_late_test import Relay
 from client_limits_test import found
 from client_machine_test import connect, heard, machine_that_published, opened, said
 from cluster import WATCHDOG
@@ -99,21 +100,13 @@ async def test_what_no_relay_could_be_told_is_refused_and_not_remembered():
     assert client._machine._topics.keys() == {"t"} and not client._machine._subscriptions
 
 
-class Relay:
-    """Its member is a sender of the topic's bundle, or not; it serves publishers."""
+class ForPublishers(Relay):
+    """Its member is a sender of the topic's bundle, or not."""
 
     def __init__(self, is_sender):
+        super().__init__()
         self.is_sender = is_sender
         self.welcomed = asyncio.Event()
-
-    async def serve(self, reader, writer):
-        frames = f.FrameReader(1 << 20)
-        while received := await reader.read(65536):
-            frames.append(received)
-            while (frame := frames.next()) is not None:
-                if answer := self.answer(frame):
-                    writer.write(f.encode(answer))
-        writer.close()
 
     def answer(self, frame):
         match frame:
@@ -134,7 +127,7 @@ class Relay:
 
 
 async def test_a_relay_that_takes_nothing_is_left_for_one_that_does():
-    sender, other = Relay(True), Relay(False)
+    sender, other = ForPublishers(True), ForPublishers(False)
     servers = [await asyncio.start_server(one.serve, "127.0.0.1", 0) for one in (sender, other)]
     relays = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
     async with tutti_client.AsyncClient(relays) as client, asyncio.timeout(WATCHDOG):
