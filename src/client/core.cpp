@@ -271,7 +271,8 @@ void Core::on_welcome(const relay::Welcome& welcome) {
   asio::co_spawn(context_, keep_alive(connections_), asio::detached);
 }
 
-// What else there is it serves meanwhile: where no other relay is there, for most of the time.
+// The client stays for a while, longer each time: this relay still serves its subscriptions, and
+// the others may be gone.
 void Core::on_no_session(const std::string& why) {
   if (std::exchange(leaves_, true)) return;
   leave_.expires_after(stays_.next(std::nullopt));

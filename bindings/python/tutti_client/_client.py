@@ -18,6 +18,11 @@ _STEADY = 0.1  # seconds: a connection that stood so long ended because its rela
 _STARTS = {"now": f.From.NOW, "stored": f.From.STORED}
 
 
+def _longer(pause: float) -> float:
+    """The pause behind that one, in seconds; 0: there was none."""
+    return min(max(pause * 2, 0.02), 2.0)
+
+
 class AsyncSubscription:
     """What a topic has for this client: `async for` gives each Sample and each Gap."""
 
@@ -226,7 +231,7 @@ class AsyncClient:
 
     def _ask_later(self) -> None:
         if self._again is None and not self._closed:
-            self._pause_again = min(max(self._pause_again * 2, 0.02), 2.0)
+            self._pause_again = _longer(self._pause_again)
             self._again = asyncio.get_running_loop().call_later(self._pause_again, self._ask_again)
 
     def _ask_again(self) -> None:
@@ -235,15 +240,15 @@ class AsyncClient:
         self._flush()
 
     def _leave_later(self, why: str) -> None:
-        """What else there is the relay serves meanwhile: where no other relay is there, for most of
-        the time."""
+        """The client stays for a while, longer each time: this relay still serves its subscriptions,
+        and the others may be gone."""
         def leave() -> None:
             self._hang_up(why)
             if self._writer is not None:
                 self._writer.close()
 
         if self._leaves is None and not self._closed:
-            self._stay = min(max(self._stay * 2, 0.02), 2.0)
+            self._stay = _longer(self._stay)
             self._leaves = asyncio.get_running_loop().call_later(self._stay, leave)
 
     def _hang_up(self, why: str) -> None:
@@ -281,7 +286,7 @@ class AsyncClient:
             self._say(f"not connected to {host}:{port}: {self._why}")
             # The next one at once, unless this one may end again and again.
             was_steady = was_welcome and time.monotonic() - begin >= _STEADY
-            pause = 0.0 if was_steady else min(max(pause * 2, 0.02), 2.0)
+            pause = 0.0 if was_steady else _longer(pause)
             await asyncio.sleep(pause)
 
     async def _open(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

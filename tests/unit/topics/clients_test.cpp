@@ -26,7 +26,7 @@ UntypedTopic texts(DomainParticipant& participant, const TopicOptions& options) 
   return must(UntypedTopic::create(participant, "texts", {.name = "text", .hash = 1}, options));
 }
 
-// At an address that no other process takes while no relay is there.
+// The relay listens on a loopback host of this process, so that another one can follow it there.
 Relay relay_of(DomainParticipant& participant,
                const std::string& listen = loopback_members(1)[0].address) {
   return must(Relay::create(participant, {.listen = listen}));
